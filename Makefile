@@ -1,0 +1,94 @@
+# The front door. Each target sets up what it needs under .venv/ and build/ and calls the tool that does
+# the work; the tools' settings are in pyproject.toml, CMakeLists.txt and CMakePresets.json.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# CMake finds ninja, and CMakeLists.txt finds Python, in the virtual environment.
+WORKFLOW := . $(BIN)/activate && cmake --workflow --preset
+CPP := $(shell find src/cpp tests -name '*.[chi]pp' -o -name '*.inl')
+# ThreadSanitizer of GCC 12 and older does not start under wide address space randomisation.
+FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+QEMU := qemu-aarch64 -L /usr/aarch64-linux-gnu
+WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test native oldest bench lint tidy sanitize neon clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/built  ## write a sample dump and show its statistics
+	rm -rf build/demo-dump
+	$(BIN)/fastdump demo build/demo-dump
+	$(BIN)/fastdump stats build/demo-dump
+
+test: native $(VENV)/test  ## all tests: of the core (ctest), then of the package (pytest)
+	$(BIN)/python -m pytest $(ARGS)
+
+native: $(VENV)/tools  ## the core and its tests alone, without Python
+	$(WORKFLOW) default
+
+oldest:  ## the package's tests with the oldest dependencies that pyproject.toml admits
+	$(MAKE) VENV=build/oldest build/oldest/test
+	build/oldest/bin/python -m pip --disable-pip-version-check --quiet install --group oldest
+	build/oldest/bin/python -m pytest $(ARGS)
+
+bench: $(VENV)/bench  ## benchmarks; FASTDUMP_BENCH_QUICK=1 for a short run
+	$(BIN)/python -m pytest benchmarks --benchmark-only $(ARGS)
+
+lint: $(VENV)/lint  ## formatting, types, stubs, spelling, compiler warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/stubtest --mypy-config-file pyproject.toml fastdump._core
+	@$(BIN)/clang-format --dry-run -Werror $(CPP)
+	@! grep -nE '^.{101}' $(CPP)
+	$(BIN)/codespell
+	$(WORKFLOW) lint
+
+tidy: $(VENV)/tidy  ## clang-tidy on the core
+	. $(BIN)/activate && cmake --preset lint
+	@$(BIN)/clang-tidy --quiet -p build/lint $(filter src/cpp/core/%.cpp,$(CPP))
+
+sanitize: $(VENV)/tools  ## native tests under ASan and UBSan, then under TSan
+	$(WORKFLOW) sanitize
+	. $(BIN)/activate && $(FIXED_ADDRESSES) cmake --workflow --preset tsan
+
+neon: native  ## native tests for aarch64 under qemu; NEON gives the bits of this CPU
+	@command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null || { \
+	  echo "make neon needs a cross compiler and an emulator; on Debian and Ubuntu:" >&2; \
+	  echo "  apt install g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
+	$(WORKFLOW) neon
+	build/default/tests/native/tier_digest | $(WITHOUT_TIER) > build/default/digests
+	$(QEMU) build/neon/tests/native/tier_digest | $(WITHOUT_TIER) > build/neon/digests
+	test -s build/default/digests && diff build/default/digests build/neon/digests
+
+clean:  ## remove everything that make has made
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: a file in .venv/ is newer than everything that the step before it depended on.
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("fastdump needs Python 3.10 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: apt install python3-venv" >&2; exit 1; }
+	@$(PYTHON) -c 'import os, sys, sysconfig; os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")) or sys.exit("$(PYTHON) has no C headers: apt install python3-dev")'
+	@command -v $(CXX) >/dev/null || { echo "no C++ compiler $(CXX): apt install g++, or name one: make CXX=clang++" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) install 'pip>=25.1'
+	@touch $@
+
+$(VENV)/tools: $(VENV)/created pyproject.toml
+	$(PIP) install --group build
+	@touch $@
+
+$(VENV)/built: $(VENV)/tools CMakeLists.txt $(shell find src/cpp -type f)
+	$(PIP) install --no-build-isolation --editable '.[parquet]'
+	@touch $@
+
+$(VENV)/test $(VENV)/bench $(VENV)/lint $(VENV)/tidy: $(VENV)/tools | $(VENV)/built
+	$(PIP) install --group $(@F)
+	@touch $@
