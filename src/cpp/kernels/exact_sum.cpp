@@ -1,0 +1,107 @@
+#include "kernels/exact_sum.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace fastdump::kernels {
+namespace {
+
+__extension__ using Uint128 = unsigned __int128;  // GCC and clang have it, the standard does not
+
+}  // namespace
+
+void ExactSum::add(double value, int exponent) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const int biased = static_cast<int>((bits >> 52) & 0x7ff);
+  std::uint64_t mantissa = bits & 0x000fffffffffffff;
+  if (biased == 0 && mantissa == 0) return;
+  if (biased != 0) mantissa |= 0x0010000000000000;
+  // |value| = mantissa * 2^(biased - 1075), subnormals as if biased were 1.
+  const int position = (biased == 0 ? 1 : biased) - 1075 + exponent - kLowestExponent;
+  const int limb = position / kDigitBits;
+  const auto shifted = static_cast<Uint128>(mantissa) << (position % kDigitBits);
+  const std::int64_t sign = (bits >> 63) != 0 ? -1 : 1;
+  limbs_[limb] += sign * static_cast<std::int64_t>(static_cast<std::uint32_t>(shifted));
+  limbs_[limb + 1] += sign * static_cast<std::int64_t>(static_cast<std::uint32_t>(shifted >> 32));
+  limbs_[limb + 2] += sign * static_cast<std::int64_t>(static_cast<std::uint32_t>(shifted >> 64));
+  low_ = std::min(low_, limb);
+  high_ = std::max(high_, limb + 3);
+  if (++pending_ == (std::uint32_t{1} << 30)) carry();
+}
+
+void ExactSum::add(const ExactSum& other) {
+  if (pending_ + other.pending_ >= (std::uint32_t{1} << 30)) carry();
+  for (int i = other.low_; i < other.high_; ++i) limbs_[i] += other.limbs_[i];
+  low_ = std::min(low_, other.low_);
+  high_ = std::max(high_, other.high_);
+  pending_ += other.pending_ + 1;
+}
+
+void ExactSum::clear() {
+  for (int i = low_; i < high_; ++i) limbs_[i] = 0;
+  low_ = kLimbs;
+  high_ = 0;
+  pending_ = 0;
+}
+
+void ExactSum::carry() {
+  std::int64_t carried = 0;
+  for (int i = low_; i < high_; ++i) {
+    const std::int64_t total = limbs_[i] + carried;
+    // The highest limb keeps the sign for as long as it is small.
+    const bool top = i == high_ - 1;
+    if (top && total >= INT32_MIN && total <= INT32_MAX) {
+      limbs_[i] = total;
+      break;
+    }
+    carried = total >> kDigitBits;  // floor: digits become non-negative, the sign moves up
+    limbs_[i] = total - carried * (std::int64_t{1} << kDigitBits);
+    if (top) limbs_[high_++] = 0;
+  }
+  pending_ = 1;
+}
+
+double ExactSum::value(int exponent) const {
+  ExactSum digits = *this;
+  digits.carry();
+  // The sign of the highest limb that is not zero is the sign of the sum.
+  int top = digits.high_ - 1;
+  while (top >= digits.low_ && digits.limbs_[top] == 0) --top;
+  if (top < digits.low_) return 0.0;
+  const bool negative = digits.limbs_[top] < 0;
+  if (negative) {
+    for (int i = digits.low_; i < digits.high_; ++i) digits.limbs_[i] = -digits.limbs_[i];
+    digits.carry();
+    top = digits.high_ - 1;
+    while (digits.limbs_[top] == 0) --top;
+  }
+  // 128 leading bits hold at least 65 significant ones; what lies below only breaks ties.
+  Uint128 leading = 0;
+  for (int i = top; i > top - 4; --i) {
+    const std::int64_t digit = i >= digits.low_ ? digits.limbs_[i] : 0;
+    leading = (leading << kDigitBits) | static_cast<std::uint32_t>(digit);
+  }
+  bool sticky = false;
+  for (int i = digits.low_; i <= top - 4; ++i) sticky |= digits.limbs_[i] != 0;
+  int scale = (top - 3) * kDigitBits + kLowestExponent + exponent;
+  const int zeros = leading >> 64 != 0 ? std::countl_zero(static_cast<std::uint64_t>(leading >> 64))
+                                       : 64 + std::countl_zero(static_cast<std::uint64_t>(leading));
+  leading <<= zeros;
+  scale -= zeros;
+  // value = leading * 2^scale with the top bit of 128 set. Keep 53 bits, fewer if it is subnormal.
+  const int top_exponent = scale + 127;
+  const int kept = std::clamp(top_exponent + 1075, 0, 53);
+  std::uint64_t mantissa = 0;
+  if (kept > 0) mantissa = static_cast<std::uint64_t>(leading >> (128 - kept));
+  const Uint128 rest = kept > 0 ? leading << kept : leading;
+  const auto half = static_cast<Uint128>(1) << 127;
+  if (top_exponent >= -1075) {
+    const bool above = rest > half || (rest == half && sticky);
+    if (above || (rest == half && (mantissa & 1) != 0)) ++mantissa;
+  }
+  const double magnitude = std::ldexp(static_cast<double>(mantissa), scale + 128 - kept);
+  return negative ? -magnitude : magnitude;
+}
+
+}  // namespace fastdump::kernels

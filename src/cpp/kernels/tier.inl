@@ -1,0 +1,123 @@
+// The kernels of one instruction-set tier. A tier's source file defines FASTDUMP_TIER and
+// FASTDUMP_VECTOR_BYTES and includes this file; all that leaves it is one table. Everything else
+// has internal linkage, so that no function compiled for a newer CPU can stand in for an older
+// one's.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/block.hpp"
+#include "kernels/exact_sum.hpp"
+#include "kernels/tiers.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+namespace fastdump::kernels {
+namespace {
+
+inline constexpr std::size_t kVectorBytes = FASTDUMP_VECTOR_BYTES;
+
+#include "kernels/vec.inl"
+// After the vector vocabulary: each line needs those above it.
+#include "kernels/blocks.inl"
+#include "kernels/floats.inl"
+#include "kernels/integers.inl"
+#include "kernels/decoders.inl"
+#include "kernels/complexes.inl"
+
+// Formats whose codes are read as float16 or bfloat16; the limits are codes after decoding.
+using E5m2 = Float16As<0x0400, 0x7b00, 0>;
+using E4m3fn = Float16As<0x0400, 0x3f00, E4m3fnToFloat16::kExponent>;
+using Hifloat8 = Float16As<0x0200, 0x7800, 0>;
+using E2m1 = Float16As<0x0400, 0x0e00, kFloat4Exponent>;
+using E1m2 = Float16As<0x0400, 0x0700, kFloat4Exponent>;
+using E8m0 = Bfloat16As<0, 0x7f00>;
+
+template <class F>
+constexpr void set_floats(Tier& tier, Element element) {
+  BlockFunction* levels = tier.reduce[static_cast<int>(element)];
+  levels[0] = reduce_floats<F, Direct<F>, Level::health>;
+  levels[1] = reduce_floats<F, Direct<F>, Level::basic>;
+  levels[2] = reduce_floats<F, Direct<F>, Level::full>;
+}
+
+template <class F, class Decoder>
+constexpr void set_decoded(Tier& tier, Element element) {
+  BlockFunction* levels = tier.reduce[static_cast<int>(element)];
+  levels[0] = reduce_floats<F, Decoded<F, Decoder>, Level::health>;
+  levels[1] = reduce_floats<F, Decoded<F, Decoder>, Level::basic>;
+  levels[2] = reduce_floats<F, Decoded<F, Decoder>, Level::full>;
+}
+
+template <class Part>
+constexpr void set_complexes(Tier& tier, Element element) {
+  BlockFunction* levels = tier.reduce[static_cast<int>(element)];
+  levels[0] = reduce_complexes<Part, Level::health>;
+  levels[1] = reduce_complexes<Part, Level::basic>;
+  levels[2] = reduce_complexes<Part, Level::full>;
+}
+
+template <class T>
+constexpr void set_integers(Tier& tier, Element element) {
+  using Limits = std::numeric_limits<T>;
+  BlockFunction* levels = tier.reduce[static_cast<int>(element)];
+  levels[1] = reduce_integers<T, Limits::max(), Limits::min(), Level::basic>;
+  levels[2] = reduce_integers<T, Limits::max(), Limits::min(), Level::full>;
+}
+
+template <class T, class Decoder, T kMax, T kMin>
+constexpr void set_packed_integers(Tier& tier, Element element) {
+  BlockFunction* levels = tier.reduce[static_cast<int>(element)];
+  levels[1] = reduce_packed_integers<T, Decoder, kMax, kMin, Level::basic>;
+  levels[2] = reduce_packed_integers<T, Decoder, kMax, kMin, Level::full>;
+}
+
+constexpr Tier make_tier(const char* name) {
+  Tier tier = {name, {}};
+  set_floats<Float32>(tier, Element::float32);
+  set_floats<Float16>(tier, Element::float16);
+  set_floats<Bfloat16>(tier, Element::bfloat16);
+  set_floats<Float64>(tier, Element::float64);
+  set_integers<std::int8_t>(tier, Element::int8);
+  set_integers<std::uint8_t>(tier, Element::uint8);
+  set_integers<std::int16_t>(tier, Element::int16);
+  set_integers<std::uint16_t>(tier, Element::uint16);
+  set_integers<std::int32_t>(tier, Element::int32);
+  set_integers<std::uint32_t>(tier, Element::uint32);
+  set_integers<std::int64_t>(tier, Element::int64);
+  set_integers<std::uint64_t>(tier, Element::uint64);
+  BlockFunction* booleans = tier.reduce[static_cast<int>(Element::boolean)];
+  booleans[1] = reduce_booleans<Level::basic>;
+  booleans[2] = reduce_booleans<Level::full>;
+  set_complexes<Float16>(tier, Element::complex32);
+  set_complexes<Float32>(tier, Element::complex64);
+  set_complexes<Float64>(tier, Element::complex128);
+  set_decoded<E4m3fn, E4m3fnToFloat16>(tier, Element::float8_e4m3fn);
+  set_decoded<E5m2, E5m2ToFloat16>(tier, Element::float8_e5m2);
+  set_decoded<E8m0, E8m0ToBfloat16>(tier, Element::float8_e8m0fnu);
+  set_decoded<Hifloat8, Hifloat8ToFloat16>(tier, Element::hifloat8);
+  set_decoded<E2m1, E2m1ToFloat16>(tier, Element::float4_e2m1fn);
+  set_decoded<E1m2, E1m2ToFloat16>(tier, Element::float4_e1m2);
+  set_packed_integers<std::int8_t, Int4ToInt8, 7, -8>(tier, Element::int4);
+  set_packed_integers<std::int8_t, Int2ToInt8, 1, -2>(tier, Element::int2);
+  set_packed_integers<std::uint8_t, Uint2ToUint8, 3, 0>(tier, Element::uint2);
+  set_packed_integers<std::uint8_t, Uint1ToUint8, 1, 0>(tier, Element::uint1);
+  return tier;
+}
+
+}  // namespace
+
+#define FASTDUMP_STRING_(x) #x
+#define FASTDUMP_STRING(x) FASTDUMP_STRING_(x)
+extern const Tier FASTDUMP_TIER;
+constexpr Tier FASTDUMP_TIER = make_tier(FASTDUMP_STRING(FASTDUMP_NAME));
+
+}  // namespace fastdump::kernels

@@ -1,0 +1,139 @@
+// The vector vocabulary of one tier: GNU vector extensions, plus the few operations for which
+// compilers do not find the instruction. Included inside the tier's anonymous namespace by
+// tier.inl. kVectorBytes is the tier's register width.
+
+template <class T>
+using Vec __attribute__((vector_size(kVectorBytes))) = T;
+// Half a register: what widens to a full one of elements twice as large.
+template <class T>
+using Half __attribute__((vector_size(kVectorBytes / 2))) = T;
+
+template <class T>
+inline constexpr std::size_t kWidth = kVectorBytes / sizeof(T);
+
+// SAFETY: callers guarantee sizeof(V) readable bytes at p; memcpy needs no alignment.
+template <class V>
+inline V load(const void* p) {
+  V v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <class V>
+inline void store(void* p, V v) {
+  std::memcpy(p, &v, sizeof v);
+}
+
+template <class T>
+inline Vec<T> broadcast(T value) {
+  return value - Vec<T>{};
+}
+
+// Floats become doubles. GCC finds no vector instruction for this on aarch64, and on AVX-512 it
+// splits the register in two.
+inline Vec<double> widen(Half<float> v) {
+#if defined(__AVX512F__)
+  return (Vec<double>)_mm512_cvtps_pd((__m256)v);
+#elif defined(__aarch64__)
+  return (Vec<double>)vcvt_f64_f32((float32x2_t)v);
+#else
+  return __builtin_convertvector(v, Vec<double>);
+#endif
+}
+
+inline Vec<double> widen(Half<std::int32_t> v) {
+#if defined(__AVX512F__)
+  return (Vec<double>)_mm512_cvtepi32_pd((__m256i)v);
+#elif defined(__aarch64__)
+  return (Vec<double>)vcvtq_f64_s64(vmovl_s32((int32x2_t)v));
+#else
+  return __builtin_convertvector(v, Vec<double>);
+#endif
+}
+
+// acc + x * x where x * x is exact in float64, so that contracting changes no bit.
+inline Vec<double> add_exact_square(Vec<double> acc, Vec<double> x) {
+#if defined(__AVX512F__)
+  return (Vec<double>)_mm512_fmadd_pd((__m512d)x, (__m512d)x, (__m512d)acc);
+#elif defined(__FMA__)
+  return (Vec<double>)_mm256_fmadd_pd((__m256d)x, (__m256d)x, (__m256d)acc);
+#elif defined(__aarch64__)
+  return (Vec<double>)vfmaq_f64((float64x2_t)acc, (float64x2_t)x, (float64x2_t)x);
+#else
+  return acc + x * x;
+#endif
+}
+
+// kWidth<double> consecutive float16 at p as floats, exact for every code.
+inline Half<float> load_float16(const std::byte* p) {
+#if defined(__AVX512F__)
+  return (Half<float>)_mm256_cvtph_ps(load<__m128i>(p));
+#elif defined(__F16C__)
+  return (Half<float>)_mm_cvtph_ps(_mm_set1_epi64x(load<std::int64_t>(p)));
+#elif defined(__aarch64__)
+  const auto raw = vreinterpret_f16_u32(vdup_n_u32(load<std::uint32_t>(p)));
+  return (Half<float>)vget_low_f32(vcvt_f32_f16(raw));
+#else
+  static_assert(kVectorBytes == 16);
+  // Exponent and mantissa land where float32 keeps them; the exponent is 112 short, that of Inf and
+  // NaN twice as much. A subnormal is read as 2^-14 plus itself, for a product of subnormals is
+  // slow.
+  const auto pair = _mm_cvtsi32_si128(load<std::int32_t>(p));
+  const auto raw = (Vec<std::int32_t>)_mm_unpacklo_epi16(pair, _mm_setzero_si128());
+  constexpr std::int32_t kBias = 112 << 23;
+  constexpr std::int32_t kOne = 1 << 23;
+  const auto magnitude = raw & 0x7fff;
+  const auto shifted = (magnitude << 13) + kBias;
+  const auto normal = shifted + ((magnitude >= 0x7c00) & kBias);
+  const auto subnormal = (Vec<std::int32_t>)((Vec<float>)(shifted + kOne) - 0x1p-14f);
+  const auto below = magnitude < 0x0400;
+  const auto bits = (below & subnormal) | (~below & normal) | (raw & 0x8000) << 16;
+  const auto floats = (Vec<float>)bits;
+  return load<Half<float>>(&floats);
+#endif
+}
+
+// Products of 16-bit integers, added in pairs; which pairs is the instruction set's affair, the
+// total over all lanes is not. A pair of two products of -32768 wraps to 2^31 as unsigned.
+inline Vec<std::int32_t> multiply_add(Vec<std::int16_t> a, Vec<std::int16_t> b) {
+#if defined(__AVX512BW__)
+  return (Vec<std::int32_t>)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (Vec<std::int32_t>)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+  return (Vec<std::int32_t>)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#elif defined(__aarch64__)
+  const auto low = vmull_s16(vget_low_s16((int16x8_t)a), vget_low_s16((int16x8_t)b));
+  return (Vec<std::int32_t>)vmlal_high_s16(low, (int16x8_t)a, (int16x8_t)b);
+#endif
+}
+
+// Lanes are read from memory: indexing a vector variable would keep it there, also in the loops
+// before.
+template <class T>
+struct LaneArray {
+  T lanes[kWidth<T>];
+  explicit LaneArray(Vec<T> v) { store(lanes, v); }
+};
+
+template <class T>
+inline T max_lane(Vec<T> v) {
+  T best = std::numeric_limits<T>::lowest();
+  for (const LaneArray<T> all(v); const T lane : all.lanes) best = lane > best ? lane : best;
+  return best;
+}
+
+template <class T>
+inline T min_lane(Vec<T> v) {
+  T best = std::numeric_limits<T>::max();
+  for (const LaneArray<T> all(v); const T lane : all.lanes) best = lane < best ? lane : best;
+  return best;
+}
+
+template <class T>
+inline std::int64_t sum_lanes(Vec<T> v) {
+  std::int64_t total = 0;
+  for (const LaneArray<T> all(v); const T lane : all.lanes)
+    total += static_cast<std::int64_t>(lane);
+  return total;
+}
