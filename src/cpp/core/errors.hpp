@@ -1,0 +1,34 @@
+// What the core throws. One class for each cause that a caller would act on differently; the
+// binding maps each to a Python class of the same name. Nothing prints, nothing aborts.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace fastdump {
+
+// Bytes that are not what their format requires. `offset` is where in the file this was seen.
+class FormatError : public std::runtime_error {
+ public:
+  FormatError(const std::string& what, std::uint64_t offset)
+      : std::runtime_error(what), offset_(offset) {}
+  std::uint64_t offset() const { return offset_; }
+
+ private:
+  std::uint64_t offset_;
+};
+
+// A system call failed, on a path if there is one.
+class SystemError : public std::runtime_error {
+ public:
+  SystemError(int error_number, const std::string& path);
+  int error_number() const { return error_number_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  int error_number_;
+  std::string path_;
+};
+
+}  // namespace fastdump

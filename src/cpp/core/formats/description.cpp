@@ -1,0 +1,39 @@
+#include "core/formats/description.hpp"
+
+namespace fastdump {
+
+std::string_view to_string(Io io) {
+  switch (io) {
+    case Io::input:
+      return "input";
+    case Io::output:
+      return "output";
+    case Io::buffer:
+      return "buffer";
+    case Io::space:
+      return "space";
+  }
+  return {};
+}
+
+std::string_view to_string(Status status) {
+  switch (status) {
+    case Status::ok:
+      return "ok";
+    case Status::truncated:
+      return "truncated";
+    case Status::absent:
+      return "absent";
+    case Status::size_mismatch:
+      return "size_mismatch";
+    case Status::unsupported:
+      return "unsupported";
+    case Status::malformed:
+      return "malformed";
+    case Status::unreadable:
+      return "unreadable";
+  }
+  return {};
+}
+
+}  // namespace fastdump

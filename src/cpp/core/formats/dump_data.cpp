@@ -1,0 +1,280 @@
+#include "core/formats/dump_data.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "core/formats/wire.hpp"
+
+namespace fastdump {
+namespace {
+
+using wire::bytes_tag;
+using wire::Field;
+using wire::Reader;
+using wire::varint_tag;
+
+// DumpData. Outputs have the smaller number, yet inputs are the first payloads.
+constexpr std::uint32_t kVersion = bytes_tag(1);
+constexpr std::uint32_t kDumpTime = varint_tag(2);
+constexpr std::uint32_t kOutput = bytes_tag(3);
+constexpr std::uint32_t kInput = bytes_tag(4);
+constexpr std::uint32_t kBuffer = bytes_tag(5);
+constexpr std::uint32_t kOpName = bytes_tag(6);
+constexpr std::uint32_t kAttr = bytes_tag(7);
+constexpr std::uint32_t kSpace = bytes_tag(8);
+constexpr std::uint32_t kDfxMessage = bytes_tag(9);
+
+std::optional<Io> io_of(std::uint32_t tag) {
+  switch (tag) {
+    case kInput:
+      return Io::input;
+    case kOutput:
+      return Io::output;
+    case kBuffer:
+      return Io::buffer;
+    case kSpace:
+      return Io::space;
+    default:
+      return std::nullopt;
+  }
+}
+
+// int32 and enums are stored as 64-bit varints; protobuf drops what is above 32 bits.
+std::int64_t as_int32(std::uint64_t value) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
+}
+
+// Not necessarily UTF-8: the bytes are kept as they are.
+std::string_view text_of(const Field& field) {
+  // SAFETY: char may alias any object; the bytes outlive the view, which is copied at once.
+  return {reinterpret_cast<const char*>(field.bytes.data()), field.bytes.size()};
+}
+
+[[noreturn, gnu::cold]] void fail_limit(std::size_t limit, const char* what, std::uint64_t offset) {
+  throw FormatError("more than " + std::to_string(limit) + " " + what + " at byte " +
+                        std::to_string(offset) + " (the limit of this reader)",
+                    offset);
+}
+
+// A message whose content is of no interest must still be one.
+void check_message(const Field& message) {
+  Reader reader(message);
+  for (Field field; reader.next(field);) {
+  }
+}
+
+void append_dim(std::vector<std::int64_t>& shape, std::uint64_t dim, std::uint64_t offset) {
+  if (shape.size() == kMaxDims) fail_limit(kMaxDims, "dimensions", offset);
+  shape.push_back(static_cast<std::int64_t>(dim));
+}
+
+// Appends: a shape that comes in several pieces is their concatenation.
+void read_shape(const Field& message, std::vector<std::int64_t>& shape) {
+  Reader reader(message);
+  for (Field field; reader.next(field);) {
+    if (field.tag == bytes_tag(1)) {
+      for (Reader packed(field); !packed.at_end();) {
+        const std::uint64_t offset = packed.offset();
+        append_dim(shape, packed.read_varint(), offset);
+      }
+    } else if (field.tag == varint_tag(1)) {
+      append_dim(shape, field.value, field.offset);
+    }
+  }
+}
+
+// The low byte is the format, bits 8 to 23 the sub-format; some writers store the word as it is.
+void set_format(TensorDescription& tensor, std::int64_t stored) {
+  tensor.format = stored & 0xFF;
+  if (stored > 0xFF && tensor.sub_format == 0) tensor.sub_format = stored >> 8 & 0xFFFF;
+}
+
+// Data without a size are a version 1 dump's: in the message, not behind it.
+void refuse_inline_data(const TensorDescription& tensor, std::size_t data_nbytes,
+                        std::uint64_t offset) {
+  if (data_nbytes == 0 || tensor.nbytes != 0) return;
+  throw FormatError("inline data (version 1): " + std::string(to_string(tensor.io)) + " " +
+                        std::to_string(tensor.index) + " at byte " + std::to_string(offset) +
+                        " holds its " + std::to_string(data_nbytes) +
+                        " bytes itself, expected them after the header",
+                    offset);
+}
+
+// OpInput and OpOutput: an output has original_op as number 4, which moves the rest by one.
+template <Io io>
+void read_tensor(const Field& message, TensorDescription& tensor) {
+  constexpr std::uint32_t kMoved = io == Io::output ? 1 : 0;
+  std::int64_t format = 0;
+  std::size_t data_nbytes = 0;
+  Reader reader(message);
+  for (Field field; reader.next(field);) {
+    switch (field.tag) {
+      case varint_tag(1):
+        tensor.data_type = as_int32(field.value);
+        break;
+      case varint_tag(2):
+        format = as_int32(field.value);
+        break;
+      case bytes_tag(3):
+        read_shape(field, tensor.shape);
+        break;
+      case bytes_tag(4 + kMoved):
+        data_nbytes = field.bytes.size();
+        break;
+      case varint_tag(5 + kMoved):
+        tensor.nbytes = field.value;
+        break;
+      case bytes_tag(6 + kMoved):
+        read_shape(field, tensor.origin_shape);
+        break;
+      case varint_tag(7 + kMoved):
+        tensor.sub_format = as_int32(field.value);
+        break;
+      case varint_tag(8 + kMoved):
+        tensor.address = field.value;
+        break;
+      default:
+        if constexpr (io == Io::output) {
+          const bool is_original_op = field.tag == bytes_tag(4);
+          const bool is_dim_range = field.tag == bytes_tag(10);
+          if (is_original_op || is_dim_range) check_message(field);
+        }
+    }
+  }
+  tensor.dtype = find_data_type(tensor.data_type);
+  set_format(tensor, format);
+  refuse_inline_data(tensor, data_nbytes, message.offset);
+}
+
+// OpBuffer and Workspace.
+void read_bytes_tensor(const Field& message, TensorDescription& tensor) {
+  std::size_t data_nbytes = 0;
+  Reader reader(message);
+  for (Field field; reader.next(field);) {
+    if (field.tag == bytes_tag(2)) data_nbytes = field.bytes.size();
+    if (field.tag == varint_tag(3)) tensor.nbytes = field.value;
+  }
+  refuse_inline_data(tensor, data_nbytes, message.offset);
+}
+
+void read_attr(const Field& message, std::pair<std::string, std::string>& attr) {
+  attr.first.clear();
+  attr.second.clear();
+  Reader reader(message);
+  for (Field field; reader.next(field);) {
+    if (field.tag == bytes_tag(1)) attr.first = text_of(field);
+    if (field.tag == bytes_tag(2)) attr.second = text_of(field);
+  }
+}
+
+constexpr std::size_t slot(Io io) { return static_cast<std::size_t>(io); }
+
+struct Counts {
+  std::array<std::size_t, 4> tensors{};  // by slot(io)
+  std::size_t attrs = 0;
+};
+
+Counts count(Reader reader) {
+  Counts counts;
+  std::size_t n_tensors = 0;
+  for (Field field; reader.next(field);) {
+    if (const auto io = io_of(field.tag)) {
+      ++counts.tensors[slot(*io)];
+      ++n_tensors;
+    } else if (field.tag == kAttr) {
+      ++counts.attrs;
+    }
+    if (n_tensors > kMaxTensorsPerFile) fail_limit(kMaxTensorsPerFile, "tensors", field.offset);
+    if (counts.attrs > kMaxAttrs) fail_limit(kMaxAttrs, "attributes", field.offset);
+  }
+  return counts;
+}
+
+void renew(TensorDescription& tensor, Io io, std::size_t index) {
+  TensorDescription fresh;
+  fresh.io = io;
+  fresh.index = static_cast<std::uint32_t>(index);
+  fresh.shape = std::move(tensor.shape);
+  fresh.shape.clear();
+  fresh.origin_shape = std::move(tensor.origin_shape);
+  fresh.origin_shape.clear();
+  tensor = std::move(fresh);
+}
+
+void read_any_tensor(const Field& message, TensorDescription& tensor) {
+  switch (tensor.io) {
+    case Io::input:
+      return read_tensor<Io::input>(message, tensor);
+    case Io::output:
+      return read_tensor<Io::output>(message, tensor);
+    case Io::buffer:
+    case Io::space:
+      return read_bytes_tensor(message, tensor);
+  }
+}
+
+// One scalar field of DumpData.
+void read_scalar(const Field& field, FileDescription& description) {
+  switch (field.tag) {
+    case kVersion:
+      description.version = text_of(field);
+      break;
+    case kDumpTime:
+      description.dump_time = field.value;
+      break;
+    case kOpName:
+      description.op_name = text_of(field);
+      break;
+    case kDfxMessage:
+      description.dfx_message = text_of(field);
+      break;
+    default:
+      break;
+  }
+}
+
+// Room for everything the message has; what the message may leave out gets its default.
+void renew(FileDescription& description, const Counts& counts) {
+  std::size_t n_tensors = 0;
+  for (const std::size_t n : counts.tensors) n_tensors += n;
+  description.tensors.resize(n_tensors);
+  description.attrs.resize(counts.attrs);
+  description.version.clear();
+  description.dump_time = 0;
+  description.op_name.clear();
+  description.dfx_message.clear();
+  description.note.clear();
+}
+
+}  // namespace
+
+void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset,
+                      FileDescription& description) {
+  Reader reader(message, offset);
+  const Counts counts = count(reader);
+  renew(description, counts);
+
+  std::array<std::size_t, 4> first{};  // by slot(io): the place of a kind's first tensor
+  for (std::size_t i = 1; i < first.size(); ++i) first[i] = first[i - 1] + counts.tensors[i - 1];
+  std::array<std::size_t, 4> n_read{};
+  std::size_t n_attrs = 0;
+  for (Field field; reader.next(field);) {
+    if (const auto io = io_of(field.tag)) {
+      const std::size_t index = n_read[slot(*io)]++;
+      TensorDescription& tensor = description.tensors[first[slot(*io)] + index];
+      renew(tensor, *io, index);
+      read_any_tensor(field, tensor);
+    } else if (field.tag == kAttr) {
+      read_attr(field, description.attrs[n_attrs++]);
+    } else {
+      read_scalar(field, description);
+    }
+  }
+}
+
+}  // namespace fastdump

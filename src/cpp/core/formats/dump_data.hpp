@@ -1,0 +1,25 @@
+// The protobuf message DumpData: what a dump says about its tensors. Decoding only; nothing here
+// knows where payloads lie or whether the file holds them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/formats/description.hpp"
+
+namespace fastdump {
+
+// Limits against hostile messages, checked before anything is stored; real ones stay far below.
+inline constexpr std::size_t kMaxTensorsPerFile = 65536;
+inline constexpr std::size_t kMaxDims = 64;
+inline constexpr std::size_t kMaxAttrs = 65536;
+
+// `message` begins at byte `offset` of the file and must be a DumpData from its first byte to its
+// last, else FormatError. Sets everything in `description` that the message tells, in the order of
+// the payloads (inputs, outputs, buffers, spaces), and leaves offset, n_elements, status and notes
+// as in a new description. The memory of strings and vectors is reused.
+void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset,
+                      FileDescription& description);
+
+}  // namespace fastdump

@@ -1,0 +1,26 @@
+// The standard dump file (version 2): u64 header length, protobuf header, payloads back to back.
+// Bytes in, description or FormatError out; no payload byte is looked at.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/formats/description.hpp"
+
+namespace fastdump {
+
+// Against hostile lengths; real headers are a few kilobytes. dump_data.hpp limits what is in them.
+inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{64} << 20;
+
+// Bytes from the start of the file to the end of the header. `head` is the start of the file, at
+// least min(12, file_size) bytes. Throws FormatError if this cannot be a standard file, and says
+// so by name if it is another kind of dump.
+std::uint64_t standard_header_end(std::span<const std::byte> head, std::uint64_t file_size);
+
+// `head` is the start of the file, at least standard_header_end() bytes. Replaces `description`
+// (reused between files to spare allocations); after a FormatError its content means nothing.
+void describe_standard(std::span<const std::byte> head, std::uint64_t file_size,
+                       FileDescription& description);
+
+}  // namespace fastdump

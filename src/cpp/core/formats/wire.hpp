@@ -1,0 +1,164 @@
+// A bounded reader of protobuf's wire format: yields spans of the given bytes, allocates nothing
+// and looks at no byte outside of them. A field is always read in full, so that fields nobody
+// asked for are skipped whatever their wire type. What cannot be read is a FormatError with its
+// place in the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/errors.hpp"
+
+namespace fastdump::wire {
+
+inline constexpr int kMaxGroupDepth = 4;  // no message of ours has groups; deep ones are an attack
+
+enum class Type : std::uint8_t {
+  varint = 0,
+  fixed64 = 1,
+  bytes = 2,
+  group_begin = 3,
+  group_end = 4,
+  fixed32 = 5,
+};
+
+constexpr std::uint32_t tag(std::uint32_t number, Type type) {
+  return number << 3 | static_cast<std::uint32_t>(type);
+}
+constexpr std::uint32_t varint_tag(std::uint32_t number) { return tag(number, Type::varint); }
+constexpr std::uint32_t bytes_tag(std::uint32_t number) { return tag(number, Type::bytes); }
+
+struct Field {
+  // Number and wire type. Who switches on both treats a known number of another type as unknown,
+  // as protobuf does.
+  std::uint32_t tag = 0;
+  // Of a varint.
+  std::uint64_t value = 0;
+  // Of strings, bytes, messages and packed numbers.
+  std::span<const std::byte> bytes;
+  // Where in the file the value begins.
+  std::uint64_t offset = 0;
+};
+
+class Reader {
+ public:
+  // `offset` is where in the file `bytes` begin.
+  Reader(std::span<const std::byte> bytes, std::uint64_t offset)
+      : begin_(bytes.data()), at_(begin_), end_(begin_ + bytes.size()), offset_(offset) {}
+
+  explicit Reader(const Field& message) : Reader(message.bytes, message.offset) {}
+
+  bool at_end() const { return at_ == end_; }
+
+  // In the file, of the next byte to be read.
+  std::uint64_t offset() const { return offset_ + static_cast<std::uint64_t>(at_ - begin_); }
+
+  // False at the end of the message.
+  bool next(Field& field) {
+    if (at_end()) return false;
+    const std::uint64_t tag_offset = offset();
+    field.tag = read_tag();
+    if (type_of(field.tag) == Type::group_end) {
+      fail("a group ends", tag_offset, "but none has begun");
+    }
+    read_value(field, tag_offset, 0);
+    return true;
+  }
+
+  std::uint64_t read_varint() {
+    if (at_ != end_ && *at_ < std::byte{0x80}) return std::to_integer<std::uint64_t>(*at_++);
+    return read_long_varint();
+  }
+
+ private:
+  static constexpr Type type_of(std::uint32_t tag) { return static_cast<Type>(tag & 7); }
+
+  std::uint64_t n_left() const { return static_cast<std::uint64_t>(end_ - at_); }
+
+  std::uint64_t read_long_varint() {
+    const std::uint64_t start = offset();
+    std::uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      if (at_end()) fail("a varint", start, "runs past the end of its message");
+      const auto byte = std::to_integer<std::uint64_t>(*at_++);
+      // The tenth byte holds bit 63 and nothing else.
+      if (shift == 63 && byte > 1) fail("a varint", start, "does not fit in 64 bits");
+      value |= (byte & 0x7F) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  std::uint32_t read_tag() {
+    const std::uint64_t start = offset();
+    const std::uint64_t value = read_varint();
+    if (value < 8 || value > UINT32_MAX) {
+      fail("field number " + std::to_string(value >> 3), start, "is not in 1 to 536870911");
+    }
+    return static_cast<std::uint32_t>(value);
+  }
+
+  void read_value(Field& field, std::uint64_t tag_offset, int depth) {
+    switch (type_of(field.tag)) {
+      case Type::varint:
+        field.offset = offset();
+        field.value = read_varint();
+        return;
+      case Type::fixed64:
+        take(8, field, tag_offset);
+        return;
+      case Type::bytes:
+        take(read_varint(), field, tag_offset);
+        return;
+      case Type::group_begin:
+        skip_group(field.tag >> 3, tag_offset, depth + 1);
+        return;
+      case Type::fixed32:
+        take(4, field, tag_offset);
+        return;
+      case Type::group_end:  // the callers' business
+        break;
+    }
+    fail("field " + std::to_string(field.tag >> 3), tag_offset,
+         "has wire type " + std::to_string(field.tag & 7) + ", expected 0 to 5");
+  }
+
+  void take(std::uint64_t n, Field& field, std::uint64_t tag_offset) {
+    if (n > n_left()) {
+      fail("field " + std::to_string(field.tag >> 3), tag_offset,
+           "needs " + std::to_string(n) + " bytes, its message has " + std::to_string(n_left()));
+    }
+    field.offset = offset();
+    field.bytes = {at_, static_cast<std::size_t>(n)};
+    at_ += n;
+  }
+
+  void skip_group(std::uint32_t number, std::uint64_t group_offset, int depth) {
+    if (depth > kMaxGroupDepth) fail("groups", group_offset, "are nested too deeply");
+    while (!at_end()) {
+      const std::uint64_t tag_offset = offset();
+      Field inner;
+      inner.tag = read_tag();
+      if (inner.tag == tag(number, Type::group_end)) return;
+      if (type_of(inner.tag) == Type::group_end) {
+        fail("another group than " + std::to_string(number), tag_offset, "ends");
+      }
+      read_value(inner, tag_offset, depth);
+    }
+    fail("the group", group_offset, "has no end");
+  }
+
+  [[noreturn, gnu::cold, gnu::noinline]] static void fail(const std::string& what,
+                                                          std::uint64_t offset,
+                                                          const std::string& problem) {
+    throw FormatError(what + " at byte " + std::to_string(offset) + " " + problem, offset);
+  }
+
+  const std::byte* begin_;
+  const std::byte* at_;
+  const std::byte* end_;
+  std::uint64_t offset_;
+};
+
+}  // namespace fastdump::wire
