@@ -1,0 +1,83 @@
+#include "core/io/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#if defined(__linux__)
+#include <sys/vfs.h>
+#else
+#include <sys/mount.h>
+#include <sys/param.h>
+#endif
+
+namespace fastdump {
+
+File::File(const char* path) : fd_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+  if (fd_ < 0) error_ = errno;
+}
+
+File::~File() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(error_, other.error_);
+  return *this;
+}
+
+std::int64_t File::size() const {
+  struct stat status;
+  if (::fstat(fd_, &status) != 0) return -errno;
+  if (S_ISDIR(status.st_mode)) return -EISDIR;
+  if (!S_ISREG(status.st_mode)) return -EINVAL;
+  return status.st_size;
+}
+
+ReadResult read_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset) {
+  ReadResult result;
+  while (result.nbytes < buffer.size()) {
+    const ssize_t n =
+        ::pread(file.fd(), buffer.data() + result.nbytes, buffer.size() - result.nbytes,
+                static_cast<off_t>(offset + result.nbytes));
+    if (n == 0) break;
+    if (n > 0) {
+      result.nbytes += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      result.error = errno;
+      break;
+    }
+  }
+  return result;
+}
+
+bool on_network(const File& file) {
+#if defined(__linux__)
+  struct statfs status;
+  if (::fstatfs(file.fd(), &status) != 0) return false;
+  switch (static_cast<std::uint32_t>(status.f_type)) {
+    case 0x00006969:  // NFS
+    case 0x0BD00BD0:  // Lustre
+    case 0xFF534D42:  // CIFS
+    case 0xFE534D42:  // SMB2
+    case 0x0000517B:  // SMB
+    case 0x00C36400:  // Ceph
+    case 0x47504653:  // GPFS
+    case 0x19830326:  // BeeGFS
+    case 0x65735546:  // FUSE: often a network file system, and its faults are slow in any case
+    case 0x01021997:  // 9P
+    case 0x5346414F:  // AFS
+      return true;
+    default:
+      return false;
+  }
+#else
+  struct statfs status;
+  return ::fstatfs(file.fd(), &status) == 0 && (status.f_flags & MNT_LOCAL) == 0;
+#endif
+}
+
+}  // namespace fastdump

@@ -1,0 +1,48 @@
+// A file mapped for reading, and the guard that lets a thread read it although the file may shrink.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/io/file.hpp"
+
+namespace fastdump {
+
+class Mapping {
+ public:
+  Mapping() = default;
+  // Maps the first `nbytes` of the file. data() is nullptr if the system refuses.
+  Mapping(const File& file, std::size_t nbytes);
+  ~Mapping();
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  const std::byte* data() const { return data_; }
+  std::size_t nbytes() const { return nbytes_; }
+
+  // Gives back the pages of [offset, offset + nbytes) and those that faults on them brought along.
+  // They stay readable, at the price of a fault.
+  void drop(std::uint64_t offset, std::size_t nbytes) const;
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t nbytes_ = 0;
+};
+
+// While it lives, a page of [data, data + nbytes) that the file no longer has reads as zeros in
+// this thread instead of ending the process, and `lost` becomes true before any zero can be seen,
+// in any thread. Guards do not nest.
+class PageGuard {
+ public:
+  PageGuard(const std::byte* data, std::size_t nbytes, std::atomic<bool>& lost);
+  ~PageGuard();
+  PageGuard(const PageGuard&) = delete;
+  PageGuard& operator=(const PageGuard&) = delete;
+};
+
+// Installs the SIGBUS handler that guards need; faults outside any guard go to the handler that was
+// there before. Cheap if it is in place.
+void install_page_guard();
+
+}  // namespace fastdump
