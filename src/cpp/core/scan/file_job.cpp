@@ -1,0 +1,165 @@
+#include "core/scan/file_job.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace fastdump {
+namespace {
+
+// Below this a mapping's set-up and tear-down cost more than they can gain.
+constexpr std::uint64_t kMinMappedBytes = std::uint64_t{8} << 20;
+
+using Clock = std::chrono::steady_clock;
+
+void append_note(std::string& note, const std::string& more) {
+  if (!note.empty()) note += "; ";
+  note += more;
+}
+
+int element_bits(const TensorDescription& tensor) {
+  return kernels::element_bits(tensor.dtype->element);
+}
+
+std::uint64_t elements_in(std::size_t nbytes, const TensorDescription& tensor) {
+  return std::uint64_t{nbytes} * 8 / static_cast<std::uint64_t>(element_bits(tensor));
+}
+
+}  // namespace
+
+FileJob::FileJob(File file, std::uint64_t size, FileRows rows, Engine engine, EngineMeter& meter)
+    : file_(std::move(file)),
+      size_(size),
+      rows_(std::move(rows)),
+      engine_(engine),
+      shared_meter_(meter),
+      meter_(meter) {
+  if (engine_ == Engine::automatic && (size_ < kMinMappedBytes || on_network(file_))) {
+    engine_ = Engine::read;
+  }
+  if (engine_ != Engine::read) install_page_guard();
+  plan();
+}
+
+void FileJob::plan() {
+  for (std::size_t row = 0; row < rows_.tensors.size(); ++row) {
+    const TensorDescription& tensor = rows_.tensors[row].tensor;
+    if (rows_.tensors[row].statistics || !is_reducible(tensor)) continue;
+    const std::uint64_t nbytes = packed_nbytes(tensor.n_elements, element_bits(tensor));
+    const std::uint64_t n_chunks = (nbytes + kChunkBytes - 1) / kChunkBytes;
+    tensors_.push_back({row, n_chunks_, n_chunks, nullptr});
+    n_chunks_ += n_chunks;
+  }
+}
+
+FileJob::TensorWork& FileJob::tensor_of(std::uint64_t chunk_index) {
+  const auto after = std::ranges::upper_bound(tensors_, chunk_index, {}, &TensorWork::first_chunk);
+  return *std::prev(after);
+}
+
+FileJob::Chunk FileJob::chunk_of(const TensorWork& work, std::uint64_t chunk_index) const {
+  const TensorDescription& tensor = rows_.tensors[work.row].tensor;
+  const std::uint64_t begin = (chunk_index - work.first_chunk) * kChunkBytes;
+  const std::uint64_t first = elements_in(begin, tensor);
+  const std::uint64_t n = std::min(tensor.n_elements - first, elements_in(kChunkBytes, tensor));
+  return {tensor, first, n, tensor.offset + begin, packed_nbytes(n, element_bits(tensor))};
+}
+
+FileJob::Work FileJob::work(Worker& worker) {
+  const std::uint64_t index = next_chunk_.fetch_add(1);
+  if (index >= n_chunks_) return {};
+  TensorWork& tensor = tensor_of(index);
+  const Chunk chunk = chunk_of(tensor, index);
+  const Engine engine = engine_ == Engine::automatic ? meter_.choose() : engine_;
+  const auto start = Clock::now();
+  ReadResult read = {chunk.nbytes, 0};
+  if (engine != Engine::mmap || !reduce_mapped(worker, chunk)) read = reduce_read(worker, chunk);
+  if (engine_ == Engine::automatic) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    meter_.record(engine, chunk.nbytes, seconds);
+    shared_meter_.record(engine, chunk.nbytes, seconds);
+  }
+  add(tensor, chunk, worker, read);
+  return {chunk.nbytes, done_chunks_.fetch_add(1) + 1 == n_chunks_};
+}
+
+const Mapping& FileJob::mapping() {
+  std::call_once(mapped_, [&] { mapping_ = std::make_unique<Mapping>(file_, size_); });
+  return *mapping_;
+}
+
+// False if the mapping does not hold the bytes: the chunk must be read.
+bool FileJob::reduce_mapped(Worker& worker, const Chunk& chunk) {
+  if (lost_.load()) return false;
+  const Mapping& mapped = mapping();
+  if (mapped.data() == nullptr) return false;
+  const std::byte* data = mapped.data() + chunk.offset;
+  worker.clear();
+  {
+    const PageGuard guard(data, chunk.nbytes, lost_);
+    worker.reduce(chunk.tensor.dtype->element, data, chunk.n, chunk.first);
+  }
+  // Behind the end of a shrunken file the rest of its last page reads as zeros without a fault.
+  const std::int64_t size = file_.size();
+  if (size < 0 || static_cast<std::uint64_t>(size) < chunk.offset + chunk.nbytes) return false;
+  if (lost_.load()) return false;
+  mapped.drop(chunk.offset, chunk.nbytes);
+  return true;
+}
+
+// The bytes that were there are reduced.
+ReadResult FileJob::reduce_read(Worker& worker, const Chunk& chunk) const {
+  worker.clear();
+  ReadResult total;
+  while (total.nbytes < chunk.nbytes) {
+    const std::size_t piece = std::min(chunk.nbytes - total.nbytes, worker.buffer().size());
+    const ReadResult read =
+        read_at(file_, worker.buffer().first(piece), chunk.offset + total.nbytes);
+    const std::uint64_t first = elements_in(total.nbytes, chunk.tensor);
+    const std::uint64_t n = std::min(elements_in(read.nbytes, chunk.tensor), chunk.n - first);
+    worker.reduce(chunk.tensor.dtype->element, worker.buffer().data(), n, chunk.first + first);
+    total.nbytes += read.nbytes;
+    total.error = read.error;
+    if (read.nbytes < piece) break;
+  }
+  return total;
+}
+
+void FileJob::add(TensorWork& work, const Chunk& chunk, const Worker& worker, ReadResult read) {
+  const std::uint64_t n_read =
+      std::min<std::uint64_t>(elements_in(read.nbytes, chunk.tensor), chunk.n);
+  std::optional<kernels::Statistics>& statistics = rows_.tensors[work.row].statistics;
+  const std::lock_guard lock(mutex_);
+  work.n_missing += chunk.n - n_read;
+  if (read.error != 0) work.error = read.error;
+  --work.n_left;
+  if (work.total == nullptr && work.n_left == 0) {
+    statistics = worker.finish(chunk.tensor.dtype->element);
+    return;
+  }
+  if (work.total == nullptr) work.total = std::make_unique<kernels::Partial>();
+  work.total->add(worker.partial(), chunk.tensor.dtype->element);
+  if (work.n_left != 0) return;
+  statistics = work.total->finish(worker.level(), chunk.tensor.dtype->element);
+  work.total.reset();
+}
+
+FileRows FileJob::take_rows() {
+  for (const TensorWork& work : tensors_) {
+    if (work.n_missing == 0) continue;
+    TensorDescription& tensor = rows_.tensors[work.row].tensor;
+    const std::string missing = std::to_string(work.n_missing) + " elements are missing";
+    if (work.error != 0) {
+      tensor.status = Status::unreadable;
+      append_note(tensor.note, std::string(std::strerror(work.error)) + ": " + missing);
+    } else {
+      tensor.status = Status::truncated;
+      append_note(tensor.note, "the file shrank while it was read: " + missing);
+    }
+  }
+  return std::move(rows_);
+}
+
+}  // namespace fastdump

@@ -1,0 +1,82 @@
+// A file too large for one read: its tensors cut into chunks, which any thread may reduce.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/io/engine.hpp"
+#include "core/io/file.hpp"
+#include "core/io/mapping.hpp"
+#include "core/scan/worker.hpp"
+#include "core/scan/row.hpp"
+#include "kernels/partial.hpp"
+
+namespace fastdump {
+
+// Some 0.2 ms of work: little enough that all threads end together, and two huge pages of a
+// mapping.
+inline constexpr std::size_t kChunkBytes = std::size_t{4} << 20;
+
+class FileJob {
+ public:
+  // `size` is the file's; `meter` learns from this file and outlives it.
+  FileJob(File file, std::uint64_t size, FileRows rows, Engine engine, EngineMeter& meter);
+
+  struct Work {
+    std::uint64_t nbytes = 0;  // 0: no chunk was left
+    bool last = false;         // all chunks are done now: the caller takes the rows
+  };
+  // Nothing to reduce: work() must not be called.
+  bool empty() const { return n_chunks_ == 0; }
+  // Reduces the next chunk. Any number of threads may call it.
+  Work work(Worker& worker);
+  // After Work::last: the rows with their statistics.
+  FileRows take_rows();
+
+ private:
+  struct TensorWork {
+    std::size_t row;
+    std::uint64_t first_chunk;
+    // Under mutex_:
+    std::uint64_t n_left;                     // chunks
+    std::unique_ptr<kernels::Partial> total;  // of the chunks that are done, if there are several
+    std::uint64_t n_missing = 0;              // elements that the file no longer had
+    int error = 0;                            // errno of a failed read
+  };
+  struct Chunk {
+    const TensorDescription& tensor;
+    std::uint64_t first;   // element
+    std::size_t n;         // elements
+    std::uint64_t offset;  // in the file
+    std::size_t nbytes;
+  };
+
+  void plan();
+  TensorWork& tensor_of(std::uint64_t chunk_index);
+  Chunk chunk_of(const TensorWork& work, std::uint64_t chunk_index) const;
+  bool reduce_mapped(Worker& worker, const Chunk& chunk);
+  ReadResult reduce_read(Worker& worker, const Chunk& chunk) const;
+  void add(TensorWork& work, const Chunk& chunk, const Worker& worker, ReadResult read);
+  const Mapping& mapping();
+
+  const File file_;
+  const std::uint64_t size_;
+  FileRows rows_;
+  Engine engine_;
+  EngineMeter& shared_meter_;
+  EngineMeter meter_;
+  std::vector<TensorWork> tensors_;
+  std::uint64_t n_chunks_ = 0;
+  std::atomic<std::uint64_t> next_chunk_ = 0;
+  std::atomic<std::uint64_t> done_chunks_ = 0;
+  std::mutex mutex_;
+  std::once_flag mapped_;
+  std::unique_ptr<Mapping> mapping_;
+  std::atomic<bool> lost_ = false;  // a mapped page is gone: from now on the file is read
+};
+
+}  // namespace fastdump

@@ -1,0 +1,41 @@
+// One file from its name to the description of its tensors: the start of the file is read, no more.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/io/file.hpp"
+#include "core/scan/selection.hpp"
+#include "core/scan/walk.hpp"
+#include "core/scan/row.hpp"
+
+namespace fastdump {
+
+struct LocatedFile {
+  enum class Kind {
+    tensors,   // rows.tensors are described; their payloads may be reduced
+    row,       // gives no tensor; rows is complete
+    skipped,   // not a dump, see `reason`
+    excluded,  // the selection rules it out
+  };
+
+  Kind kind = Kind::skipped;
+  std::string_view reason;
+  FileRows rows;
+  File file;
+  std::uint64_t size = 0;
+  // The first bytes of the file, in the buffer that locate() was given. A small file is here whole.
+  std::span<const std::byte> head;
+};
+
+// A first read that takes small files whole; the rest of a file of up to the buffer's size follows.
+inline constexpr std::size_t kFirstReadBytes = std::size_t{64} << 10;
+
+// `buffer` has at least kFirstReadBytes. Uses `description` as scratch.
+LocatedFile locate(const FileTree& tree, std::size_t file, const Selection& selection,
+                   std::span<std::byte> buffer, FileDescription& description);
+
+}  // namespace fastdump

@@ -1,0 +1,87 @@
+// The pipeline: locate, stream, reduce. Threads take work from one flat list, so that one huge file
+// and a million small ones both keep every thread busy; memory is bounded by the number of threads.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/io/engine.hpp"
+#include "core/scan/selection.hpp"
+#include "core/scan/walk.hpp"
+#include "core/scan/row.hpp"
+#include "kernels/block.hpp"
+
+namespace fastdump {
+
+struct ScanOptions {
+  std::optional<kernels::Level> level;  // empty: headers only, no payload is read
+  int threads = 1;
+  Engine engine = Engine::automatic;
+  WalkOptions walk;
+  Selection selection;
+};
+
+struct ScanProgress {
+  bool walking = true;  // files_found is not final
+  std::uint64_t files_found = 0;
+  std::uint64_t files_done = 0;
+  std::uint64_t bytes_done = 0;  // of payload and header
+  std::uint64_t tensors = 0;
+  std::uint64_t bad = 0;  // tensors and files with NaN, Inf or a status that is not ok
+};
+
+struct ScanCounters {
+  std::atomic<bool> walking = true;
+  std::atomic<std::uint64_t> files_found = 0;
+  std::atomic<std::uint64_t> files_done = 0;
+  std::atomic<std::uint64_t> bytes_done = 0;
+  std::atomic<std::uint64_t> tensors = 0;
+  std::atomic<std::uint64_t> bad = 0;
+};
+
+class Scan {
+ public:
+  Scan(std::vector<std::string> roots, ScanOptions options);
+  ~Scan();  // stops and waits
+  Scan(const Scan&) = delete;
+  Scan& operator=(const Scan&) = delete;
+
+  // Begins in threads of its own. Throws SystemError if there is not even one.
+  void start();
+  // True once everything is done. Rethrows what made the scan impossible.
+  bool wait_for(std::chrono::milliseconds timeout);
+  // Ends the scan soon and waits for it; what was finished stays.
+  void stop();
+
+  ScanProgress progress() const;
+  // After the scan has ended:
+  const FileTree& tree() const { return tree_; }
+  const std::vector<FileRows>& rows() const { return rows_; }
+  std::optional<kernels::Level> level() const { return options_.level; }
+
+ private:
+  void run();
+
+  const std::vector<std::string> roots_;
+  const ScanOptions options_;
+  FileTree tree_;
+  std::vector<FileRows> rows_;
+  ScanCounters counters_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool has_ended_ = false;
+  std::exception_ptr failure_;
+};
+
+}  // namespace fastdump

@@ -1,0 +1,28 @@
+// Which files and tensors a scan is asked for. What a name or a directory tells is decided before a
+// file is opened.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/formats/description.hpp"
+
+namespace fastdump {
+
+struct Selection {
+  // An empty list restricts nothing; of several entries any may match.
+  std::vector<std::string> op_type;  // glob patterns, as the shell's
+  std::vector<std::string> op_name;
+  std::vector<std::int64_t> step;
+  std::vector<std::int64_t> rank;
+  std::vector<Io> tensor;
+
+  // False if where the file lies and what it is called rule it out, whatever it holds.
+  bool may_hold(const Where& where, const FileName& name) const;
+  // The header's name is the true one, the file name's its stand-in: either may match.
+  bool has_op_name(const std::string& in_header, const std::string& in_file_name) const;
+  bool has(Io io) const;
+};
+
+}  // namespace fastdump

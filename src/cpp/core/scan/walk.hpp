@@ -1,0 +1,71 @@
+// The files below some roots, and what their directories tell. Opens no file but mapping.csv.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/formats/description.hpp"
+
+namespace fastdump {
+
+// Reason -> number of files that gave no row.
+using SkippedFiles = std::map<std::string, std::uint64_t, std::less<>>;
+
+struct Directory {
+  std::string path;      // to open files with
+  std::string relative;  // what rows show: relative to the root, or as given if there are several
+  Where where;
+  std::unordered_map<std::string, std::string> real_names;  // from mapping.csv
+};
+
+class FileTree {
+ public:
+  struct Entry {
+    std::uint32_t directory;
+    std::uint32_t name_length;
+    std::uint64_t name_offset;
+  };
+
+  std::size_t size() const { return entries_.size(); }
+  const Directory& directory(std::size_t file) const {
+    return directories_[entries_[file].directory];
+  }
+  std::uint32_t directory_index(std::size_t file) const { return entries_[file].directory; }
+  const std::vector<Directory>& directories() const { return directories_; }
+  std::string_view name(std::size_t file) const {
+    const Entry& entry = entries_[file];
+    return std::string_view(names_).substr(entry.name_offset, entry.name_length);
+  }
+  // What the file is called in truth, if mapping.csv tells.
+  std::string_view real_name(std::size_t file) const;
+  // Path to open, in `buffer`, which is reused.
+  const char* path(std::size_t file, std::string& buffer) const;
+  std::string shown_path(std::size_t file) const;
+
+  std::uint32_t add_directory(Directory directory);
+  void add_file(std::uint32_t directory, std::string_view name);
+
+  SkippedFiles skipped;
+
+ private:
+  std::vector<Directory> directories_;
+  std::vector<Entry> entries_;
+  std::string names_;  // one arena: a million names are one allocation
+};
+
+struct WalkOptions {
+  bool follow_links = false;  // below the roots; the roots themselves are always followed
+};
+
+// Walks every root, in the order of the names, until done or `stop`. `found` counts files as it
+// goes. Throws SystemError for a root that cannot be looked at. What lies below a root and cannot
+// be is counted in `skipped`.
+FileTree walk(const std::vector<std::string>& roots, const WalkOptions& options,
+              const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found);
+
+}  // namespace fastdump
