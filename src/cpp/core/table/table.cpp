@@ -1,0 +1,320 @@
+#include "core/table/table.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "core/formats/file_name.hpp"
+#include "core/formats/tensor_format.hpp"
+#include "kernels/fp_environment.hpp"
+
+namespace fastdump {
+namespace {
+
+using kernels::Level;
+using kernels::Number;
+using kernels::NumberKind;
+using kernels::Statistics;
+
+// Nulls order last, so that what is known comes first.
+template <class T>
+std::pair<bool, T> null_last(const std::optional<T>& value) {
+  return {!value.has_value(), value.value_or(T{})};
+}
+
+auto order_of(const Where& where) {
+  return std::tuple(null_last(where.rank), where.time.empty(), std::string_view(where.time),
+                    null_last(where.device), std::string_view(where.model),
+                    null_last(where.model_id), null_last(where.step));
+}
+
+// The position of every directory in the order of where it lies; directories at one place share
+// one.
+std::vector<std::size_t> order_directories(const std::vector<Directory>& directories) {
+  std::vector<std::size_t> sorted(directories.size());
+  for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
+  std::ranges::stable_sort(sorted, [&](std::size_t a, std::size_t b) {
+    return order_of(directories[a].where) < order_of(directories[b].where);
+  });
+  std::vector<std::size_t> position(directories.size());
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const bool same = i > 0 && order_of(directories[sorted[i - 1]].where) ==
+                                   order_of(directories[sorted[i]].where);
+    position[sorted[i]] = same ? position[sorted[i - 1]] : i;
+  }
+  return position;
+}
+
+// The order of execution: where, then timestamp, stream, task. Files of the walk's order break
+// ties.
+std::vector<std::size_t> order_files(const FileTree& tree, std::span<const FileRows> files) {
+  struct Key {
+    std::size_t directory;
+    std::pair<bool, std::int64_t> timestamp;
+    std::pair<bool, std::int64_t> stream;
+    std::pair<bool, std::int64_t> task;
+    std::size_t file;
+    std::size_t rows;
+
+    auto operator<=>(const Key&) const = default;
+  };
+  const std::vector<std::size_t> directories = order_directories(tree.directories());
+  std::vector<Key> keys;
+  keys.reserve(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::size_t file = files[i].file;
+    const FileName name = parse_file_name(tree.real_name(file));
+    keys.push_back({directories[tree.directory_index(file)], null_last(name.timestamp),
+                    null_last(name.stream_id), null_last(name.task_id), file, i});
+  }
+  std::ranges::sort(keys);
+  std::vector<std::size_t> order;
+  order.reserve(keys.size());
+  for (const Key& key : keys) order.push_back(key.rows);
+  return order;
+}
+
+// A declared size may be any 64-bit number.
+std::int64_t to_int64(std::uint64_t value) {
+  constexpr auto kMax = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+  return static_cast<std::int64_t>(std::min(value, kMax));
+}
+
+double to_float64(Number number, NumberKind kind) {
+  switch (kind) {
+    case NumberKind::i64:
+      return static_cast<double>(number.i64);
+    case NumberKind::u64:
+      return static_cast<double>(number.u64);
+    case NumberKind::f64:
+      break;
+  }
+  return number.f64;
+}
+
+// What to say of an integer that a float64 column rounds; empty if it does not.
+std::string rounding_note(std::string_view name, Number number, NumberKind kind) {
+  constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
+  std::string exact;
+  if (kind == NumberKind::u64 && number.u64 > kExact) exact = std::to_string(number.u64);
+  if (kind == NumberKind::i64 && (number.i64 > static_cast<std::int64_t>(kExact) ||
+                                  number.i64 < -static_cast<std::int64_t>(kExact))) {
+    exact = std::to_string(number.i64);
+  }
+  return exact.empty() ? exact : std::string(name) + " is exactly " + exact;
+}
+
+void add_note(std::string& note, std::string_view more) {
+  if (more.empty()) return;
+  if (!note.empty()) note += "; ";
+  note += more;
+}
+
+class TableBuilder {
+ public:
+  explicit TableBuilder(std::optional<Level> level) : level_(level) {
+    // In the order of the schema; each member is one of the table's columns.
+    add("rank", rank_);
+    add("time", time_);
+    add("device", device_);
+    add("model", model_);
+    add("model_id", model_id_);
+    add("step", step_);
+    add("op_type", op_type_);
+    add("op_name", op_name_);
+    add("task_id", task_id_);
+    add("stream_id", stream_id_);
+    add("timestamp", timestamp_);
+    add("context_id", context_id_);
+    add("thread_id", thread_id_);
+    add("io", io_);
+    add("index", index_);
+    add("dtype", dtype_);
+    add("format", format_);
+    add("shape", shape_);
+    add("origin_shape", origin_shape_);
+    add("nbytes", nbytes_);
+    add("count", count_);
+    add("max", max_);
+    add("min", min_);
+    add("mean", mean_);
+    add("l2norm", l2norm_);
+    add("nan", nan_);
+    add("pos_inf", pos_inf_);
+    add("neg_inf", neg_inf_);
+    if (level_ == Level::full) {
+      add("zero", zero_);
+      add("subnormal", subnormal_);
+      add("saturated", saturated_);
+      add("first_bad", first_bad_);
+    }
+    add("status", status_, false);
+    add("note", note_);
+    add("path", path_, false);
+    add("offset", offset_);
+    add("source", source_, false);
+  }
+
+  void add_file(const FileTree& tree, const FileRows& rows) {
+    const FileName name = parse_file_name(tree.real_name(rows.file));
+    const std::string path = tree.shown_path(rows.file);
+    if (rows.tensors.empty()) {
+      add_origin(tree.directory(rows.file).where, name, rows);
+      add_no_tensor();
+      end_row(rows.status, rows.note, path, std::nullopt);
+      return;
+    }
+    for (const TensorRow& row : rows.tensors) {
+      add_origin(tree.directory(rows.file).where, name, rows);
+      std::string note = row.tensor.note;
+      add_tensor(row.tensor);
+      add_statistics(row, note);
+      // A truncated tensor's own note says already that the file ends early.
+      if (row.tensor.status != Status::truncated) add_note(note, rows.note);
+      end_row(row.tensor.status, note, path, to_int64(row.tensor.offset));
+    }
+  }
+
+  Table take() {
+    table_.n_rows = n_rows_;
+    return std::move(table_);
+  }
+
+ private:
+  template <class C>
+  void add(const char* name, C*& column, bool nullable = true) {
+    auto owned = std::make_unique<C>();
+    column = owned.get();
+    table_.columns.push_back({name, nullable, std::move(owned)});
+  }
+
+  void add_origin(const Where& where, const FileName& name, const FileRows& rows) {
+    rank_->append(where.rank);
+    time_->append_or_null(where.time);
+    device_->append(where.device ? where.device : name.device);
+    model_->append_or_null(where.model);
+    model_id_->append(where.model_id);
+    step_->append(where.step);
+    op_type_->append_or_null(name.op_type);
+    op_name_->append_or_null(rows.op_name.empty() ? name.op_name : rows.op_name);
+    task_id_->append(name.task_id);
+    stream_id_->append(name.stream_id);
+    timestamp_->append(name.timestamp);
+    context_id_->append(name.context_id);
+    thread_id_->append(name.thread_id);
+  }
+
+  void add_no_tensor() {
+    io_->append_null();
+    index_->append(std::nullopt);
+    dtype_->append_null();
+    format_->append_null();
+    shape_->append_null();
+    origin_shape_->append_null();
+    nbytes_->append(std::nullopt);
+    count_->append(std::nullopt);
+    add_no_statistics();
+  }
+
+  void add_tensor(const TensorDescription& tensor) {
+    io_->append(to_string(tensor.io));
+    index_->append(tensor.index);
+    dtype_->append_or_null(tensor.dtype == nullptr ? "" : tensor.dtype->name);
+    nbytes_->append(to_int64(tensor.nbytes));
+    if (!is_typed(tensor)) {
+      format_->append_null();
+      shape_->append_null();
+      origin_shape_->append_null();
+      return;
+    }
+    const std::string_view format = tensor_format_name(tensor.format);
+    format_->append(format.empty() ? std::to_string(tensor.format) : format);
+    shape_->append(tensor.shape);
+    origin_shape_->append(tensor.origin_shape);
+  }
+
+  void add_no_statistics() {
+    for (Float64Column* column : {max_, min_, mean_, l2norm_}) column->append(std::nullopt);
+    for (Int64Column* column : {nan_, pos_inf_, neg_inf_}) column->append(std::nullopt);
+    if (level_ != Level::full) return;
+    for (Int64Column* column : {zero_, subnormal_, saturated_, first_bad_}) {
+      column->append(std::nullopt);
+    }
+  }
+
+  void add_statistics(const TensorRow& row, std::string& note) {
+    const TensorDescription& tensor = row.tensor;
+    if (!row.statistics) {
+      count_->append(is_reducible(tensor) ? std::optional(to_int64(tensor.n_elements))
+                                          : std::nullopt);
+      add_no_statistics();
+      return;
+    }
+    const Statistics& statistics = *row.statistics;
+    const NumberKind kind = kernels::number_kind(tensor.dtype->element);
+    count_->append(to_int64(statistics.count));
+    const bool has_moments = level_ != Level::health && statistics.finite != 0;
+    const auto moment = [&](double value) {
+      return has_moments ? std::optional(value) : std::nullopt;
+    };
+    max_->append(has_moments ? std::optional(to_float64(statistics.max, kind)) : std::nullopt);
+    min_->append(has_moments ? std::optional(to_float64(statistics.min, kind)) : std::nullopt);
+    mean_->append(moment(statistics.mean));
+    l2norm_->append(level_ != Level::health ? std::optional(statistics.l2norm) : std::nullopt);
+    if (has_moments) {
+      add_note(note, rounding_note("max", statistics.max, kind));
+      add_note(note, rounding_note("min", statistics.min, kind));
+    }
+    nan_->append(to_int64(statistics.nan));
+    pos_inf_->append(to_int64(statistics.pos_inf));
+    neg_inf_->append(to_int64(statistics.neg_inf));
+    if (level_ != Level::full) return;
+    zero_->append(to_int64(statistics.zero));
+    subnormal_->append(to_int64(statistics.subnormal));
+    saturated_->append(to_int64(statistics.saturated));
+    first_bad_->append(statistics.first_bad < 0 ? std::nullopt
+                                                : std::optional(statistics.first_bad));
+  }
+
+  void end_row(Status status, std::string_view note, std::string_view path,
+               std::optional<std::int64_t> offset) {
+    status_->append(to_string(status));
+    note_->append_or_null(note);
+    path_->append(path);
+    offset_->append(offset);
+    source_->append("tensor");
+    ++n_rows_;
+  }
+
+  const std::optional<Level> level_;
+  Table table_;
+  std::int64_t n_rows_ = 0;
+  Int64Column *rank_, *device_, *model_id_, *step_;
+  TextColumn *time_, *model_, *op_type_, *op_name_;
+  Int64Column *task_id_, *stream_id_, *timestamp_, *context_id_, *thread_id_;
+  TextColumn *io_, *dtype_, *format_;
+  Int64Column *index_, *nbytes_, *count_;
+  ListColumn *shape_, *origin_shape_;
+  Float64Column *max_, *min_, *mean_, *l2norm_;
+  Int64Column *nan_, *pos_inf_, *neg_inf_;
+  Int64Column *zero_ = nullptr, *subnormal_ = nullptr, *saturated_ = nullptr, *first_bad_ = nullptr;
+  TextColumn *status_, *note_, *path_, *source_;
+  Int64Column* offset_;
+};
+
+}  // namespace
+
+Table make_table(const Scan& scan) {
+  const kernels::DefaultFpEnvironment environment;  // integers become float64
+  TableBuilder builder(scan.level());
+  for (const std::size_t i : order_files(scan.tree(), scan.rows())) {
+    builder.add_file(scan.tree(), scan.rows()[i]);
+  }
+  return builder.take();
+}
+
+}  // namespace fastdump
