@@ -1,0 +1,168 @@
+// Large files: chunks of many tensors, by either engine and several threads, and files that are no
+// longer what they were when they were located.
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+#include "core/dtype.hpp"
+#include "core/io/mapping.hpp"
+#include "core/scan/file_job.hpp"
+#include "core/scan/resources.hpp"
+#include "temporary_directory.hpp"
+
+namespace fastdump {
+namespace {
+
+using kernels::Level;
+using tests::TemporaryDirectory;
+
+// Two tensors behind 13 bytes of something: chunk boundaries fall on no page.
+constexpr std::size_t kStart = 13;
+constexpr std::size_t kFloats = 5 * kChunkBytes / 4 + 12345;
+constexpr std::size_t kBytes = kChunkBytes + 777;
+
+std::string make_file() {
+  std::string bytes(kStart + kFloats * 4 + kBytes, '\0');
+  for (std::size_t i = 0; i < kFloats; ++i) {
+    const auto value = static_cast<float>(i % 1000) - 200.0F;
+    std::memcpy(bytes.data() + kStart + i * 4, &value, 4);
+  }
+  std::memset(bytes.data() + kStart + kFloats * 4, 3, kBytes);
+  return bytes;
+}
+
+FileRows make_rows() {
+  FileRows rows;
+  rows.tensors.resize(2);
+  TensorDescription& floats = rows.tensors[0].tensor;
+  floats.dtype = find_data_type("float32");
+  floats.n_elements = kFloats;
+  floats.offset = kStart;
+  TensorDescription& bytes = rows.tensors[1].tensor;
+  bytes.dtype = find_data_type("uint8");
+  bytes.n_elements = kBytes;
+  bytes.offset = kStart + kFloats * 4;
+  return rows;
+}
+
+FileRows run(FileJob& job, int n_threads) {
+  FileRows rows;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < n_threads; ++i) {
+    threads.emplace_back([&] {
+      Worker worker(active_tier(), Level::full);
+      while (true) {
+        const FileJob::Work work = job.work(worker);
+        if (work.last) rows = job.take_rows();
+        if (work.nbytes == 0) return;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return rows;
+}
+
+void test_whole(Engine engine, int n_threads) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("file", make_file());
+  EngineMeter meter;
+  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(), engine, meter);
+  const FileRows rows = run(job, n_threads);
+  CHECK_EQ(rows.tensors.size(), 2U);
+  const auto& floats = *rows.tensors[0].statistics;
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < kFloats; ++i) {
+    const double value = static_cast<double>(i % 1000) - 200;
+    sum += value;  // whole numbers: exact
+    squares += value * value;
+  }
+  CHECK_EQ(floats.count, kFloats);
+  CHECK_EQ(floats.max.f64, 799.0);
+  CHECK_EQ(floats.min.f64, -200.0);
+  CHECK_EQ(floats.mean, sum / static_cast<double>(kFloats));
+  CHECK_EQ(floats.l2norm, std::sqrt(squares));
+  CHECK_EQ(floats.zero, (kFloats + 799) / 1000);
+  const auto& bytes = *rows.tensors[1].statistics;
+  CHECK_EQ(bytes.count, kBytes);
+  CHECK_EQ(bytes.max.u64, 3U);
+  CHECK_EQ(bytes.min.u64, 3U);
+  CHECK_EQ(bytes.mean, 3.0);
+}
+
+// Cut after it was located, so that a mapping is longer than the file.
+void test_shrunken(Engine engine, std::size_t n_left) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("file", make_file());
+  EngineMeter meter;
+  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(), engine, meter);
+  std::filesystem::resize_file(path, n_left);
+  const FileRows rows = run(job, 3);
+  const std::size_t n_floats = n_left < kStart ? 0 : std::min((n_left - kStart) / 4, kFloats);
+  const std::size_t end_of_floats = kStart + kFloats * 4;
+  const std::size_t n_bytes = n_left < end_of_floats ? 0 : n_left - end_of_floats;
+  CHECK_EQ(rows.tensors[0].statistics->count, n_floats);
+  CHECK_EQ(rows.tensors[1].statistics->count, n_bytes);
+  CHECK(rows.tensors[0].tensor.status == (n_floats == kFloats ? Status::ok : Status::truncated));
+  CHECK(rows.tensors[1].tensor.status == (n_bytes == kBytes ? Status::ok : Status::truncated));
+  if (n_bytes != 0) {
+    // No zero that a lost page reads as may count.
+    CHECK_EQ(rows.tensors[1].statistics->min.u64, 3U);
+    CHECK_EQ(rows.tensors[1].statistics->zero, 0U);
+  }
+}
+
+// A directory opens but cannot be read.
+void test_unreadable() {
+  const TemporaryDirectory directory;
+  EngineMeter meter;
+  FileJob job(File(directory.path().c_str()), kStart + kFloats * 4 + kBytes, make_rows(),
+              Engine::read, meter);
+  const FileRows rows = run(job, 2);
+  CHECK(rows.tensors[0].tensor.status == Status::unreadable);
+  CHECK_EQ(rows.tensors[0].statistics->count, 0U);
+  CHECK(rows.tensors[0].tensor.note.find("Is a directory") != std::string::npos);
+}
+
+void test_page_guard() {
+  const TemporaryDirectory directory;
+  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::string path = directory.write("file", std::string(3 * page, 'x'));
+  const File file(path.c_str());
+  const Mapping mapping(file, 3 * page);
+  std::filesystem::resize_file(path, page);
+  install_page_guard();
+  std::atomic<bool> lost = false;
+  {
+    const PageGuard guard(mapping.data(), mapping.nbytes(), lost);
+    const volatile std::byte* bytes = mapping.data();
+    CHECK(bytes[0] == std::byte{'x'});
+    CHECK(!lost);
+    CHECK(bytes[2 * page] == std::byte{0});
+    CHECK(lost);
+  }
+}
+
+}  // namespace
+}  // namespace fastdump
+
+int main() {
+  using namespace fastdump;
+  for (const Engine engine : {Engine::read, Engine::mmap, Engine::automatic}) {
+    for (const int n_threads : {1, 2, 7}) test_whole(engine, n_threads);
+    const std::size_t end_of_floats = kStart + kFloats * 4;
+    for (const std::size_t n_left :
+         {std::size_t{0}, kStart, kChunkBytes, 2 * kChunkBytes + kStart + 3, end_of_floats,
+          end_of_floats + 1, end_of_floats + kBytes - 1}) {
+      test_shrunken(engine, n_left);
+    }
+  }
+  test_unreadable();
+  test_page_guard();
+  return tests::exit_code();
+}

@@ -1,0 +1,211 @@
+// From bytes to descriptions: the header's length, files of other formats, and what holds for any
+// bytes. With directories as arguments, every prefix and every changed header byte of their files,
+// too.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/dtype.hpp"
+#include "core/formats/standard.hpp"
+#include "standard_file.hpp"
+
+namespace fastdump {
+namespace {
+
+using namespace tests;
+
+void test_header_length() {
+  const auto end = [](std::string_view head, std::uint64_t file_size) {
+    return standard_header_end(Head(head).span(), file_size);
+  };
+  const auto length = [](std::uint64_t n) { return little_endian(n, 8) + "\x0a\x02op"; };
+  CHECK_EQ(end(length(4), 12), 12U);
+  CHECK_EQ(end(length(100), 108), 108U);
+  CHECK_EQ(end(length(kMaxHeaderBytes), kMaxU64), kMaxHeaderBytes + 8);
+
+  CHECK_REFUSED(end("", 0), "empty file, expected a header length at byte 0", 0);
+  CHECK_REFUSED(end("\x0a\x01\x01", 3),
+                "the file ends after 3 bytes, expected the eight bytes of a header length", 0);
+  CHECK_REFUSED(end(length(0), 12), "empty header: header length 0 at byte 0", 0);
+  CHECK_REFUSED(end(length(5), 12),
+                "header length 5 at byte 0 runs past the end of the file (12 bytes)", 0);
+  CHECK_REFUSED(
+      end(length(72057594037927937U), 123),
+      "header length 72057594037927937 at byte 0 runs past the end of the file (123 bytes)", 0);
+  for (const std::uint64_t huge : {std::uint64_t{1} << 63, kMaxU64, kMaxU64 - 7}) {
+    CHECK_REFUSED(end(length(huge), 12),
+                  "header length " + std::to_string(huge) +
+                      " at byte 0 runs past the end of the file (12 bytes)",
+                  0);
+    CHECK(error_of([&] { end(length(huge), kMaxU64); }).has_value());
+  }
+  CHECK_REFUSED(end(length(kMaxHeaderBytes + 1), kMaxU64),
+                "header length 67108865 at byte 0 is more than the limit of 67108864 bytes", 0);
+  CHECK_REFUSED(end(std::string(8, '\0'), 8), "empty header: header length 0 at byte 0", 0);
+}
+
+void test_other_formats_are_named() {
+  const auto end = [](std::string_view head) {
+    return standard_header_end(Head(head).span(), 123);
+  };
+  CHECK_REFUSED(end(little_endian(100, 8) + "ZZZZ"),
+                "nano (TLV) dump by its magic at byte 8, not a standard file", 8);
+  CHECK_REFUSED(end(little_endian(100, 8) + "{\"ve"),
+                "JSON header at byte 8, expected a protobuf message", 8);
+  CHECK_REFUSED(end("Input/Output"),
+                "header length 8453027202830724681 at byte 0 runs past the end of the file "
+                "(123 bytes): the file begins with text",
+                0);
+  CHECK_REFUSED(end("\x0a\x03"
+                    "1.0\x10\x80\x80\x80\x80\x80"),
+                "header length 9259418632993178378 at byte 0 runs past the end of the file "
+                "(123 bytes): the file begins like an inline (version 1) dump",
+                0);
+}
+
+void test_header_shorter_than_promised() {
+  const std::string file = with_length(Message().text(6, "op"));
+  const Head head(std::string_view(file).substr(0, 10));
+  FileDescription description;
+  CHECK_REFUSED(describe_standard(head.span(), file.size(), description),
+                "the header ends at byte 12, only 10 bytes could be read", 10);
+}
+
+bool is_equal(const TensorDescription& a, const TensorDescription& b) {
+  return a.io == b.io && a.index == b.index && a.data_type == b.data_type && a.dtype == b.dtype &&
+         a.format == b.format && a.sub_format == b.sub_format && a.shape == b.shape &&
+         a.origin_shape == b.origin_shape && a.nbytes == b.nbytes && a.address == b.address &&
+         a.offset == b.offset && a.n_elements == b.n_elements && a.status == b.status &&
+         a.note == b.note;
+}
+
+bool is_equal(const FileDescription& a, const FileDescription& b) {
+  return a.version == b.version && a.dump_time == b.dump_time && a.op_name == b.op_name &&
+         a.dfx_message == b.dfx_message && a.attrs == b.attrs &&
+         a.header_nbytes == b.header_nbytes && a.note == b.note &&
+         std::ranges::equal(a.tensors, b.tensors,
+                            [](const auto& x, const auto& y) { return is_equal(x, y); });
+}
+
+void test_reused_description() {
+  const Message big = two_inputs_and_output(1, 2, 3)
+                          .text(1, "2.0")
+                          .text(6, "a")
+                          .text(9, "dfx")
+                          .number(2, 5)
+                          .message(7, Message().text(1, "n").text(2, "v"));
+  const Message small = Message().message(3, Message().number(6, 4)).message(7, Message());
+  FileDescription reused;
+  for (const Message* header : {&big, &small, &big, &big, &small}) {
+    const Head head(with_length(*header));
+    describe_standard(head.span(), head.span().size() + 7, reused);
+    CHECK(is_equal(reused, describe(*header, 7)));
+  }
+}
+
+void check_invariants(const FileDescription& d, std::uint64_t file_size) {
+  const std::uint64_t begin = d.header_nbytes + 8;
+  CHECK(begin <= file_size);
+  std::uint64_t offset = begin;
+  const TensorDescription* before = nullptr;
+  for (const TensorDescription& t : d.tensors) {
+    const bool is_next = before == nullptr || before->io != t.io;
+    CHECK(before == nullptr || before->io <= t.io);
+    CHECK_EQ(t.index, is_next ? 0U : before->index + 1);
+    CHECK(t.offset >= offset);
+    CHECK(t.status != Status::malformed && t.status != Status::unreadable);
+    CHECK(t.status == Status::ok || !t.note.empty());
+    if (t.n_elements > 0) {
+      CHECK(t.dtype != nullptr && t.dtype->element != kernels::Element::none);
+      const std::uint64_t nbytes = packed_nbytes(t.n_elements, t.dtype->bits);
+      CHECK(nbytes <= t.nbytes && t.offset <= file_size && nbytes <= file_size - t.offset);
+    }
+    if (t.status == Status::ok && t.offset + t.nbytes > file_size) CHECK(t.nbytes == 0);
+    offset = t.offset;
+    before = &t;
+  }
+}
+
+// A description that keeps every promise, or a FormatError that names a byte of the file.
+void check_any_bytes(std::span<const std::byte> head, std::uint64_t file_size,
+                     FileDescription& reused) {
+  try {
+    describe_standard(head, file_size, reused);
+  } catch (const FormatError& error) {
+    CHECK(error.offset() <= file_size);
+    CHECK(!std::string_view(error.what()).empty());
+    return;
+  }
+  check_invariants(reused, file_size);
+}
+
+void check_every_prefix(const std::string& file) {
+  constexpr std::size_t kEnough = 16384;
+  FileDescription reused;
+  for (std::size_t n = 0; n <= std::min(file.size(), kEnough); ++n) {
+    const Head head(std::string_view(file).substr(0, n));
+    check_any_bytes(head.span(), n, reused);
+    check_any_bytes(head.span(), file.size(), reused);  // shrank after its size was taken
+  }
+}
+
+void check_every_changed_byte(std::string file) {
+  std::uint64_t end = 0;
+  if (error_of([&] { end = standard_header_end(Head(file).span(), file.size()); })) {
+    end = std::min<std::size_t>(file.size(), 512);
+  }
+  FileDescription reused;
+  for (std::size_t i = 0; i < end; ++i) {
+    const char original = file[i];
+    for (int value = 0; value < 256; ++value) {
+      file[i] = static_cast<char>(value);
+      check_any_bytes(Head(std::string_view(file).substr(0, end)).span(), file.size(), reused);
+    }
+    file[i] = original;
+  }
+}
+
+void test_any_bytes() {
+  std::string file = with_length(two_inputs_and_output(1, 0, 3)
+                                     .text(6, "op")
+                                     .message(5, sized(10))
+                                     .message(8, sized(6))
+                                     .message(7, Message().text(1, "n").text(2, "v")));
+  file += std::string(72 + 16, '\x3c');
+  check_every_prefix(file);
+  check_every_changed_byte(file);
+}
+
+void test_files(const std::filesystem::path& directory) {
+  std::size_t n_files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream stream(entry.path(), std::ios::binary);
+    const std::string file{std::istreambuf_iterator<char>(stream), {}};
+    check_every_prefix(file);
+    check_every_changed_byte(file);
+    ++n_files;
+  }
+  CHECK(n_files > 0);
+}
+
+}  // namespace
+}  // namespace fastdump
+
+int main(int argc, char** argv) {
+  using namespace fastdump;
+  test_header_length();
+  test_other_formats_are_named();
+  test_header_shorter_than_promised();
+  test_reused_description();
+  test_any_bytes();
+  for (int i = 1; i < argc; ++i) test_files(argv[i]);
+  return tests::exit_code();
+}

@@ -1,0 +1,157 @@
+// The whole pipeline on directories: what is found does not depend on threads, chunks or engines; a
+// scan can be stopped; what is no dump is counted.
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "core/errors.hpp"
+#include "core/scan/scan.hpp"
+#include "core/table/arrow.hpp"
+#include "core/table/table.hpp"
+#include "standard_file.hpp"
+#include "temporary_directory.hpp"
+
+namespace fastdump {
+namespace {
+
+using namespace tests;
+using std::chrono::milliseconds;
+
+// One output of n float32: 0, 1, 2, ... modulo 100, then times scale.
+std::string make_dump(std::size_t n, float scale) {
+  std::string payload(n * 4, '\0');
+  for (std::size_t i = 0; i < n; ++i) {
+    const float value = static_cast<float>(i % 100) * scale;
+    std::memcpy(payload.data() + i * 4, &value, 4);
+  }
+  const std::string header = Message()
+                                 .text(1, "2.0")
+                                 .text(6, "op")
+                                 .message(3, output({.shape = {n}, .size = n * 4}))
+                                 .bytes();
+  return little_endian(header.size(), 8) + header + payload;
+}
+
+std::string dump_name(std::size_t i) {
+  return "Add.op.1.2." + std::to_string(1700000000000000 + i);
+}
+
+// Small files in three directories, larger ones between them.
+std::vector<std::size_t> write_dumps(const TemporaryDirectory& directory) {
+  std::vector<std::size_t> lengths;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const std::size_t n = i % 50 == 7 ? 3000000 + i : i % 20 == 3 ? 100000 + i : i;
+    const std::string where = "20240101000000/" + std::to_string(i % 3) + "/";
+    directory.write(where + dump_name(i), make_dump(n, static_cast<float>(i + 1)));
+    lengths.push_back(n);
+  }
+  directory.write("notes.txt", "nothing of interest");
+  return lengths;
+}
+
+ScanOptions options_for(Engine engine, int threads) {
+  ScanOptions options;
+  options.level = kernels::Level::basic;
+  options.engine = engine;
+  options.threads = threads;
+  return options;
+}
+
+void finish(Scan& scan) {
+  scan.start();
+  while (!scan.wait_for(milliseconds(100))) {
+  }
+}
+
+void test_directory(Engine engine, int threads) {
+  const TemporaryDirectory directory;
+  const std::vector<std::size_t> lengths = write_dumps(directory);
+  Scan scan({directory.path()}, options_for(engine, threads));
+  finish(scan);
+  CHECK_EQ(scan.rows().size(), lengths.size());
+  CHECK_EQ(scan.progress().files_done, lengths.size() + 1);
+  CHECK_EQ(scan.progress().tensors, lengths.size());
+  CHECK_EQ(scan.progress().bad, 0U);
+  CHECK_EQ(scan.tree().skipped.at("text file"), 1U);
+  for (const FileRows& rows : scan.rows()) {
+    const std::string name(scan.tree().name(rows.file));
+    const std::size_t i = std::stoul(name.substr(name.rfind('.') + 1)) - 1700000000000000;
+    const auto& statistics = rows.tensors.at(0).statistics;
+    CHECK(statistics.has_value());
+    CHECK_EQ(statistics->count, lengths[i]);
+    double sum = 0;
+    for (std::size_t k = 0; k < lengths[i]; ++k) sum += static_cast<double>(k % 100);
+    const double mean =
+        lengths[i] == 0 ? 0 : sum * static_cast<double>(i + 1) / static_cast<double>(lengths[i]);
+    CHECK_EQ(statistics->mean, mean);  // whole numbers: exact
+  }
+  const Table table = make_table(scan);
+  CHECK_EQ(table.n_rows, static_cast<std::int64_t>(lengths.size()));
+  for (const NamedColumn& column : table.columns) CHECK_EQ(column.column->size(), table.n_rows);
+}
+
+// A consumer may take children out of an exported table; nothing is freed twice, nothing leaks.
+void test_arrow_ownership() {
+  const TemporaryDirectory directory;
+  directory.write(dump_name(0), make_dump(10, 1));
+  Scan scan({directory.path()}, options_for(Engine::read, 1));
+  finish(scan);
+  auto table = std::make_shared<const Table>(make_table(scan));
+  ArrowSchema schema;
+  export_schema(*table, schema);
+  ArrowArray array;
+  export_array(std::move(table), array);
+  CHECK_EQ(array.length, 1);
+  CHECK_EQ(array.n_children, schema.n_children);
+  ArrowArray moved = *array.children[0];
+  array.children[0]->release = nullptr;
+  array.release(&array);
+  CHECK(array.release == nullptr);
+  CHECK_EQ(moved.length, 1);
+  moved.release(&moved);
+  schema.release(&schema);
+  CHECK(schema.release == nullptr);
+}
+
+void test_stop() {
+  const TemporaryDirectory directory;
+  write_dumps(directory);
+  for (int i = 0; i < 20; ++i) {
+    Scan scan({directory.path()}, options_for(Engine::automatic, 3));
+    scan.start();
+    scan.wait_for(milliseconds(i));
+    scan.stop();
+    // What is there is whole.
+    for (const FileRows& rows : scan.rows()) CHECK(rows.tensors.at(0).statistics.has_value());
+    CHECK_EQ(make_table(scan).n_rows, static_cast<std::int64_t>(scan.rows().size()));
+  }
+}
+
+void test_missing_root() {
+  Scan scan({"/no/such/directory"}, options_for(Engine::read, 2));
+  scan.start();
+  bool refused = false;
+  try {
+    while (!scan.wait_for(milliseconds(100))) {
+    }
+  } catch (const SystemError& error) {
+    refused = error.error_number() == ENOENT && error.path() == "/no/such/directory";
+  }
+  CHECK(refused);
+}
+
+}  // namespace
+}  // namespace fastdump
+
+int main() {
+  using namespace fastdump;
+  for (const Engine engine : {Engine::read, Engine::mmap, Engine::automatic}) {
+    for (const int threads : {1, 2, 7}) test_directory(engine, threads);
+  }
+  test_arrow_ownership();
+  test_stop();
+  test_missing_root();
+  return tests::exit_code();
+}

@@ -1,0 +1,21 @@
+# What a tier's object file exports: its table and nothing else. Any other symbol, say a template of
+# the standard library compiled for AVX-512, could be picked by the linker for CPUs that lack it.
+execute_process(COMMAND ${NM} --defined-only --extern-only ${LIBRARY}
+                OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" lines "${listing}")
+set(object "")
+set(n_tiers 0)
+foreach(line IN LISTS lines)
+  if(line MATCHES "^(.*\\.o):$")
+    set(object ${CMAKE_MATCH_1})
+  elseif(object MATCHES "tier_" AND line MATCHES "[^ ]+ ([A-Za-z]) (.*)$")
+    if(NOT CMAKE_MATCH_2 MATCHES "fastdump7kernels[0-9]+tier_[a-z0-9]+E$")
+      message(SEND_ERROR "${object} exports ${CMAKE_MATCH_2}")
+    endif()
+    math(EXPR n_tiers "${n_tiers} + 1")
+  endif()
+endforeach()
+if(n_tiers EQUAL 0)
+  message(SEND_ERROR "no tier found in ${LIBRARY}")
+endif()
+message(STATUS "${n_tiers} tiers, one symbol each")
