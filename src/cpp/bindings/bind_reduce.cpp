@@ -1,0 +1,96 @@
+#include <stdexcept>
+
+#include "bindings/bindings.hpp"
+#include "core/dtype.hpp"
+#include "core/scan/reduce_array.hpp"
+#include "core/scan/resources.hpp"
+
+namespace fastdump::bindings {
+namespace {
+
+using kernels::Level;
+using kernels::Number;
+using kernels::NumberKind;
+using kernels::Statistics;
+
+py::object to_python(Number number, NumberKind kind) {
+  switch (kind) {
+    case NumberKind::i64:
+      return py::int_(number.i64);
+    case NumberKind::u64:
+      return py::int_(number.u64);
+    case NumberKind::f64:
+      break;
+  }
+  return py::float_(number.f64);
+}
+
+py::dict to_dict(const Statistics& statistics, kernels::Element element, Level level) {
+  const NumberKind kind = kernels::number_kind(element);
+  const bool moments = level != Level::health;
+  const bool extremes = moments && statistics.finite != 0;
+  const py::object none = py::none();
+  py::dict dict;
+  dict["count"] = statistics.count;
+  dict["max"] = extremes ? to_python(statistics.max, kind) : none;
+  dict["min"] = extremes ? to_python(statistics.min, kind) : none;
+  dict["mean"] = extremes ? py::float_(statistics.mean) : none;
+  dict["l2norm"] = moments ? py::float_(statistics.l2norm) : none;
+  dict["nan"] = statistics.nan;
+  dict["pos_inf"] = statistics.pos_inf;
+  dict["neg_inf"] = statistics.neg_inf;
+  if (level != Level::full) return dict;
+  dict["zero"] = statistics.zero;
+  dict["subnormal"] = statistics.subnormal;
+  dict["saturated"] = statistics.saturated;
+  dict["first_bad"] = statistics.first_bad < 0 ? none : py::int_(statistics.first_bad);
+  return dict;
+}
+
+py::dict reduce_buffer(const py::buffer& data, const std::string& dtype, std::size_t n_elements,
+                       const std::string& level_name, int threads) {
+  const DataType* type = find_data_type(std::string_view(dtype));
+  if (type == nullptr || type->element == kernels::Element::none) {
+    throw std::invalid_argument("dtype \"" + dtype + "\" has no documented encoding");
+  }
+  const Level level = parse_level(level_name);
+  check_threads(threads);
+  const py::buffer_info info = data.request();
+  const auto nbytes =
+      static_cast<std::uint64_t>(info.size) * static_cast<std::uint64_t>(info.itemsize);
+  if (nbytes < packed_nbytes(n_elements, kernels::element_bits(type->element))) {
+    throw std::invalid_argument(std::to_string(nbytes) + " bytes are too few for " +
+                                std::to_string(n_elements) + " elements of " + dtype);
+  }
+  Statistics statistics;
+  {
+    // GIL: `info` keeps the buffer exported, so that its memory stays.
+    const py::gil_scoped_release release;
+    statistics = reduce_array(type->element, level, static_cast<const std::byte*>(info.ptr),
+                              n_elements, threads);
+  }
+  return to_dict(statistics, type->element, level);
+}
+
+}  // namespace
+
+Level parse_level(const std::string& text) {
+  if (text == "health") return Level::health;
+  if (text == "basic") return Level::basic;
+  if (text == "full") return Level::full;
+  throw std::invalid_argument("level is \"" + text + "\"; it must be health, basic or full");
+}
+
+int check_threads(int threads) {
+  if (threads >= 1 && threads <= kMaxThreads) return threads;
+  throw std::invalid_argument("threads is " + std::to_string(threads) + "; it must be from 1 to " +
+                              std::to_string(kMaxThreads));
+}
+
+void bind_reduce(py::module_& module) {
+  module.def("reduce_buffer", &reduce_buffer, py::arg("data"), py::arg("dtype"),
+             py::arg("n_elements"), py::arg("level"), py::arg("threads"),
+             "Statistics of packed elements in a contiguous buffer.");
+}
+
+}  // namespace fastdump::bindings
