@@ -1,0 +1,70 @@
+"""Read the tensor dumps of Huawei Ascend/CANN and compute their statistics.
+
+>>> import fastdump
+>>> table = fastdump.stats("dump_dir")  # doctest: +SKIP
+>>> table.worst(10)  # doctest: +SKIP
+
+`stats` reads dumps, `read_stats` a table that was written, `stats_of` an array. The package
+`fastdump.testing` writes dump files, `fastdump.demo` a whole sample dump.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from fastdump.errors import (
+    DumpFormatError,
+    FastdumpError,
+    MissingDependencyError,
+    NoDumpError,
+    UnsupportedDTypeError,
+)
+
+if TYPE_CHECKING:
+    from fastdump._core import Progress, __version__
+    from fastdump._schema import StatsRow
+    from fastdump._stats import stats
+    from fastdump._stats_of import TensorStats, stats_of
+    from fastdump._table import StatsTable
+    from fastdump._table_files import read_stats
+
+__all__ = [
+    "DumpFormatError",
+    "FastdumpError",
+    "MissingDependencyError",
+    "NoDumpError",
+    "Progress",
+    "StatsRow",
+    "StatsTable",
+    "TensorStats",
+    "UnsupportedDTypeError",
+    "__version__",
+    "read_stats",
+    "stats",
+    "stats_of",
+]
+
+# Imported at first use, so that `import fastdump` alone costs nothing.
+_MODULE_OF = {
+    "Progress": "fastdump._core",
+    "StatsRow": "fastdump._schema",
+    "StatsTable": "fastdump._table",
+    "TensorStats": "fastdump._stats_of",
+    "__version__": "fastdump._core",
+    "read_stats": "fastdump._table_files",
+    "stats": "fastdump._stats",
+    "stats_of": "fastdump._stats_of",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'fastdump' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,135 @@
+"""Statistics of an array in memory."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastdump import _core
+from fastdump._schema import LEVELS
+from fastdump._stats import Level, n_threads
+from fastdump.errors import UnsupportedDTypeError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class TensorStats:
+    """Statistics of one tensor. Every moment is over the finite elements, the rest is counted.
+
+    For complex types max, min and mean are those of the magnitude, l2norm is the square root of the
+    sum of squared magnitudes, and an element is NaN or Inf if either part is.
+
+    Attributes
+    ----------
+    count : int
+        Number of elements.
+    max, min : int or float or None
+        Over the finite elements, exact; int for integers and bool. None if there is no finite
+        element, and at level "health".
+    mean : float or None
+        Sum of the finite elements divided by their number. None as above.
+    l2norm : float or None
+        Square root of the sum of the squares of the finite elements. None at level "health".
+    nan, pos_inf, neg_inf : int
+        Number of elements that are NaN, +Inf, -Inf.
+    zero, subnormal, saturated : int or None
+        Number of elements that are zero (of either sign), subnormal, at plus or minus the largest
+        finite value of the type. None below level "full".
+    first_bad : int or None
+        Flat index in C order of the first NaN or Inf. None if there is none, and below level
+        "full".
+    level : str
+        What was computed: "health", "basic" or "full".
+    """
+
+    count: int
+    max: int | float | None
+    min: int | float | None
+    mean: float | None
+    l2norm: float | None
+    nan: int
+    pos_inf: int
+    neg_inf: int
+    zero: int | None
+    subnormal: int | None
+    saturated: int | None
+    first_bad: int | None
+    level: str
+
+
+def stats_of(
+    array: NDArray[Any], *, level: Level = "basic", threads: int | None = None
+) -> TensorStats:
+    """Compute statistics of an array.
+
+    Parameters
+    ----------
+    array
+        Of any shape and strides, of a numpy or ml_dtypes type that dumps can have. An array that is
+        not C-contiguous or not in native byte order is copied; of types with less than eight bits,
+        for which numpy takes a byte each, a packed copy is made.
+    level
+        "health", "basic" or "full"; see `TensorStats`.
+    threads
+        Default: the environment variable ``FASTDUMP_THREADS``, or the CPUs this process may use.
+        The result does not depend on it.
+
+    Returns
+    -------
+    TensorStats
+
+    Raises
+    ------
+    UnsupportedDTypeError
+        If there are no statistics for elements of this type.
+    ValueError
+        If `level` or `threads` has a value that it cannot have.
+
+    Examples
+    --------
+    >>> fastdump.stats_of(np.array([1.0, np.nan, np.inf], np.float16)).nan  # doctest: +SKIP
+    1
+    """
+    if level not in LEVELS[1:]:
+        raise ValueError(f"level is {level!r}, expected one of {', '.join(LEVELS[1:])}")
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError("a masked array has no bytes for what is masked: use array.compressed()")
+    array = np.asarray(array)
+    bits = _reducible_types().get(array.dtype.name)
+    if bits is None:
+        raise UnsupportedDTypeError(f"there are no statistics for elements of {array.dtype}")
+    contiguous = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(-1)
+    data = contiguous.view(np.uint8)
+    values: dict[str, Any] = _core.reduce_buffer(
+        (data if bits >= 8 else _packed(data, bits)).data,
+        array.dtype.name,
+        array.size,
+        level,
+        n_threads(threads),
+    )
+    at_full = dict.fromkeys(("zero", "subnormal", "saturated", "first_bad"))
+    return TensorStats(**{**at_full, **values}, level=level)
+
+
+@functools.cache
+def _reducible_types() -> dict[str, int]:
+    """Return the bits of an element by its name."""
+    return {name: bits for _, _, name, bits, reducible in _core.data_types() if reducible}
+
+
+def _packed(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    """Return elements that take a byte each as they lie in a dump."""
+    if bits == 1:
+        return np.packbits(codes & 1)
+    per_byte = 8 // bits
+    padded = np.zeros(-(-codes.size // per_byte) * per_byte, np.uint8)
+    np.bitwise_and(codes, (1 << bits) - 1, out=padded[: codes.size])
+    packed = np.zeros(padded.size // per_byte, np.uint8)
+    for i in range(per_byte):  # the first element is in the lowest bits
+        packed |= padded[i::per_byte] << (i * bits)
+    return packed

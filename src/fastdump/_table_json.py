@@ -1,0 +1,127 @@
+"""Tables as JSON: one object a row, one row a line."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+from arro3.core import Array
+
+from fastdump._arrow_column import column_of
+from fastdump._chunks import chunks
+from fastdump._conform import check_names, conform, level_of
+from fastdump._schema import (
+    COLUMN,
+    EXPECTED,
+    INT64_MAX,
+    INT64_MIN,
+    Column,
+    Kind,
+    checked_level,
+    checked_skipped,
+    schema_of,
+)
+from fastdump._table import StatsTable
+
+# What JSON has no number for.
+_NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+def write_json(table: StatsTable, file: IO[bytes]) -> None:
+    """Write `table` as one object with all its columns."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+    text.writelines(json_text(table, ensure_ascii=False))
+    text.flush()
+    text.detach()
+
+
+def json_text(table: StatsTable, *, ensure_ascii: bool) -> Iterator[str]:
+    """Yield what `write_json` writes, piece by piece."""
+    from fastdump._core import __version__
+
+    encode = json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False).encode
+    head = {"fastdump": __version__, "level": table.level, "skipped": table.skipped}
+    yield encode(head)[:-1] + ', "rows": ['
+    separator = "\n"
+    names = table.column_names
+    for lists in chunks(table.arrow.to_batches()[0]):
+        columns = [
+            map(_json_real, lists[name]) if COLUMN[name].kind == "real" else lists[name]
+            for name in names
+        ]
+        for values in zip(*columns, strict=True):
+            yield separator + encode(dict(zip(names, values, strict=True)))
+            separator = ",\n"
+    yield "\n]}\n"
+
+
+def _json_real(value: float | None) -> float | str | None:
+    return value if value is None or math.isfinite(value) else repr(value)
+
+
+def read_json(file: IO[bytes]) -> StatsTable:
+    """Read what `write_json` has written; raise ValueError if it is not that."""
+    try:
+        document = json.loads(file.read().decode("utf-8-sig"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(document, dict) or not isinstance(document.get("rows"), list):
+        raise ValueError("not an object with a list of rows, so this is not a table of statistics")
+    rows = document["rows"]
+    names: dict[str, None] = {}  # in order of appearance
+    for i, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise ValueError(f"row {i} is {row!r:.80}, expected an object")
+        names.update(dict.fromkeys(row))
+    if rows:
+        check_names(list(names))
+    level = checked_level(document.get("level")) or level_of(names)
+    skipped = checked_skipped(document.get("skipped", {}))
+    columns = {name: _column(rows, COLUMN[name]) for name in names}
+    batch = conform(columns, len(rows), schema_of(level, skipped))
+    return StatsTable(batch, level=level, skipped=skipped)
+
+
+def _column(rows: list[dict[str, Any]], column: Column) -> Array:
+    values = [row.get(column.name) for row in rows]
+    is_valid = _IS_VALID[column.kind]
+    for i, value in enumerate(values):
+        if not (column.nullable if value is None else is_valid(value)):
+            raise ValueError(
+                f"row {i}, {column.name!r}: {value!r:.80} is not {EXPECTED[column.kind]}"
+            )
+    if column.kind == "real":
+        values = [_NON_FINITE.get(v, v) if isinstance(v, str) else v for v in values]
+    try:
+        return column_of(values, column.kind)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{column.name!r}: {error}") from error
+
+
+def _is_integer(value: object) -> bool:
+    return type(value) is int and INT64_MIN <= value <= INT64_MAX
+
+
+def _is_real(value: object) -> bool:
+    if isinstance(value, str):
+        return value in _NON_FINITE
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_shape(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_integer, value))
+
+
+_IS_VALID: dict[Kind, Callable[[object], bool]] = {
+    "integer": _is_integer,
+    "real": _is_real,
+    "text": _is_text,
+    "shape": _is_shape,
+}
