@@ -1,0 +1,212 @@
+"""The device's operators in numpy, each with CANN's name for its type.
+
+As on the device, an operator computes in float32 and rounds once, to the type of its output: what
+exceeds that type's range becomes Inf by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from fastdump.testing import TensorSpec
+
+Array = npt.NDArray[Any]
+
+BFLOAT16: npt.DTypeLike = ml_dtypes.bfloat16
+
+_NZ_BLOCK = 16  # rows and columns of a FRACTAL_NZ block of 16-bit elements
+_ALIGNMENT = 512  # of device memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceTensor:
+    """A tensor of the model and where it would lie on the device.
+
+    `values` are in the framework's layout; `stored` are the same in the device's, if that is
+    another one.
+    """
+
+    values: Array
+    address: int
+    format: str = "ND"
+    stored: Array | None = None
+
+    def reshape(self, *shape: int) -> DeviceTensor:
+        """Return the same memory under another shape; no operator runs for it."""
+        return DeviceTensor(self.values.reshape(shape), self.address)
+
+    @property
+    def payload(self) -> Array:
+        """What lies in device memory."""
+        return self.values if self.stored is None else self.stored
+
+    def spec(self) -> TensorSpec:
+        return TensorSpec(
+            self.payload,
+            format=self.format,
+            origin_shape=self.values.shape,
+            address=self.address,
+        )
+
+
+class Recorder(Protocol):
+    """Receives every operator in the order of execution."""
+
+    def record(
+        self,
+        op_type: str,
+        op_name: str,
+        inputs: Sequence[DeviceTensor],
+        outputs: Sequence[DeviceTensor],
+    ) -> None: ...
+
+
+class DeviceMemory:
+    """Gives out addresses; nothing is ever freed."""
+
+    def __init__(self, start: int) -> None:
+        self._next = start
+
+    def place(self, values: Array, *, nz: bool = False) -> DeviceTensor:
+        """Place an array, as FRACTAL_NZ if `nz`, else as it is."""
+        stored = fractal_nz(values) if nz else None
+        address = self._next
+        nbytes = values.nbytes if stored is None else stored.nbytes
+        self._next += -(-max(nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
+        return DeviceTensor(values, address, "FRACTAL_NZ" if nz else "ND", stored)
+
+
+class Operators:
+    """Runs operators and has each recorded together with its tensors."""
+
+    def __init__(self, memory: DeviceMemory, recorder: Recorder) -> None:
+        self._memory = memory
+        self._recorder = recorder
+
+    def run(
+        self, op_type: str, op_name: str, inputs: Sequence[DeviceTensor], *results: npt.ArrayLike
+    ) -> tuple[DeviceTensor, ...]:
+        """Record an operator whose outputs were computed already."""
+        # Arithmetic of zero-dimensional arrays gives numpy scalars.
+        outputs = tuple(self._memory.place(np.asarray(result)) for result in results)
+        self._recorder.record(op_type, op_name, inputs, outputs)
+        return outputs
+
+    def constant(self, values: npt.ArrayLike, dtype: npt.DTypeLike) -> DeviceTensor:
+        return self._memory.place(np.asarray(values, dtype))
+
+    def gather(self, name: str, table: DeviceTensor, ids: DeviceTensor) -> DeviceTensor:
+        axis = self.constant(0, np.int64)
+        return self.run("GatherV2", name, (table, ids, axis), table.values[ids.values])[0]
+
+    def cast(self, name: str, x: DeviceTensor, dtype: npt.DTypeLike) -> DeviceTensor:
+        return self.run("Cast", name, (x,), x.values.astype(dtype))[0]
+
+    def transpose(self, name: str, x: DeviceTensor, *axes: int) -> DeviceTensor:
+        moved = np.ascontiguousarray(x.values.transpose(axes))
+        return self.run("TransposeD", name, (x,), moved)[0]
+
+    def mat_mul(self, name: str, x: DeviceTensor, weight: DeviceTensor) -> DeviceTensor:
+        product = _f32(x) @ _f32(weight)
+        return self.run("MatMulV2", name, (x, weight), product.astype(x.values.dtype))[0]
+
+    def batch_mat_mul(
+        self, name: str, x: DeviceTensor, y: DeviceTensor, *, transpose_y: bool = False
+    ) -> DeviceTensor:
+        right = _f32(y).swapaxes(-1, -2) if transpose_y else _f32(y)
+        product = _f32(x) @ right
+        return self.run("BatchMatMulV2", name, (x, y), product.astype(x.values.dtype))[0]
+
+    def add(self, name: str, x: DeviceTensor, y: DeviceTensor) -> DeviceTensor:
+        return self.run("Add", name, (x, y), (_f32(x) + _f32(y)).astype(x.values.dtype))[0]
+
+    def mul(self, name: str, x: DeviceTensor, y: DeviceTensor) -> DeviceTensor:
+        return self.run("Mul", name, (x, y), (_f32(x) * _f32(y)).astype(x.values.dtype))[0]
+
+    def muls(self, name: str, x: DeviceTensor, factor: float) -> DeviceTensor:
+        scaled = _f32(x) * np.float32(factor)
+        return self.run("Muls", name, (x,), scaled.astype(x.values.dtype))[0]
+
+    def neg(self, name: str, x: DeviceTensor) -> DeviceTensor:
+        return self.run("Neg", name, (x,), -x.values)[0]
+
+    def swish(self, name: str, x: DeviceTensor) -> DeviceTensor:
+        values = _f32(x)
+        gated = values / (1 + np.exp(-values))
+        return self.run("Swish", name, (x,), gated.astype(x.values.dtype))[0]
+
+    def rms_norm(self, name: str, x: DeviceTensor, gamma: DeviceTensor) -> DeviceTensor:
+        values = _f32(x)
+        rstd = 1 / np.sqrt(np.mean(values * values, axis=-1, keepdims=True) + np.float32(1e-6))
+        scaled = (values * rstd * _f32(gamma)).astype(x.values.dtype)
+        return self.run("RmsNorm", name, (x, gamma), scaled, rstd)[0]
+
+    def rotary_mul(
+        self, name: str, x: DeviceTensor, cos: DeviceTensor, sin: DeviceTensor
+    ) -> DeviceTensor:
+        values = _f32(x)
+        left, right = np.split(values, 2, axis=-1)
+        turned = values * _f32(cos) + np.concatenate((-right, left), axis=-1) * _f32(sin)
+        return self.run("RotaryMul", name, (x, cos, sin), turned.astype(x.values.dtype))[0]
+
+    def greater_equal(self, name: str, x: DeviceTensor, y: DeviceTensor) -> DeviceTensor:
+        return self.run("GreaterEqual", name, (x, y), x.values >= y.values)[0]
+
+    def select(
+        self, name: str, mask: DeviceTensor, x: DeviceTensor, y: DeviceTensor
+    ) -> DeviceTensor:
+        chosen = np.where(mask.values, x.values, y.values)
+        return self.run("SelectV2", name, (mask, x, y), chosen)[0]
+
+    def softmax(self, name: str, x: DeviceTensor) -> DeviceTensor:
+        values = _f32(x)
+        exp = np.exp(values - values.max(axis=-1, keepdims=True))
+        shares = exp / exp.sum(axis=-1, keepdims=True)
+        return self.run("SoftmaxV2", name, (x,), shares.astype(x.values.dtype))[0]
+
+    def log_softmax(self, name: str, x: DeviceTensor) -> DeviceTensor:
+        shifted = _f32(x) - _f32(x).max(axis=-1, keepdims=True)
+        logs = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+        return self.run("LogSoftmaxV2", name, (x,), logs)[0]
+
+    def gather_elements(self, name: str, x: DeviceTensor, index: DeviceTensor) -> DeviceTensor:
+        taken = np.take_along_axis(x.values, index.values, axis=-1)
+        return self.run("GatherElements", name, (x, index), taken)[0]
+
+    def reduce_mean(self, name: str, x: DeviceTensor) -> DeviceTensor:
+        return self.run("ReduceMeanD", name, (x,), _f32(x).mean(dtype=np.float32))[0]
+
+    def arg_max(self, name: str, x: DeviceTensor) -> DeviceTensor:
+        dimension = self.constant(-1, np.int64)
+        return self.run("ArgMaxV2", name, (x, dimension), x.values.argmax(axis=-1))[0]
+
+
+def fractal_nz(matrix: Array) -> Array:
+    """Return a matrix as the device's cube unit reads it.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (H, W)
+        Elements of 16 bits.
+
+    Returns
+    -------
+    ndarray, shape (ceil(W / 16), ceil(H / 16), 16, 16)
+        Blocks of 16 x 16 elements, padded with zeros; columns of blocks come first.
+    """
+    rows, columns = (math.ceil(extent / _NZ_BLOCK) for extent in matrix.shape)
+    padded = np.zeros((rows * _NZ_BLOCK, columns * _NZ_BLOCK), matrix.dtype)
+    padded[: matrix.shape[0], : matrix.shape[1]] = matrix
+    blocks = padded.reshape(rows, _NZ_BLOCK, columns, _NZ_BLOCK)
+    return np.ascontiguousarray(blocks.transpose(2, 0, 1, 3))
+
+
+def _f32(x: DeviceTensor) -> npt.NDArray[np.float32]:
+    return x.values.astype(np.float32, copy=False)

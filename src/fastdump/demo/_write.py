@@ -1,0 +1,280 @@
+"""Writes the demo dump: two ranks, a few steps, and what is wrong with them."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from fastdump.demo._decoder import (
+    OVERFLOW_OP,
+    DecoderSize,
+    DecoderWeights,
+    forward,
+    token_batch,
+)
+from fastdump.demo._operators import DeviceMemory, Operators
+from fastdump.demo._recorder import N_RANKS, StepRecorder, synchronise
+
+_OVERFLOW_RANK = 1
+_OVERFLOW_STEP = 1
+_TRUNCATED_RANK = 0
+_ALL_REDUCE = "loss/AllReduce"
+_ACTIVATIONS_ADDRESS = 0x1250_0000_0000
+
+_SMALL_SCALE = 1.0
+_TRIAL_SCALE = 2.0  # the widest model that is run only to learn what a step weighs
+_STEP_BYTES = 512 * 2**20  # beyond this a larger dump has more steps rather than wider tensors
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+@dataclass(frozen=True)
+class PlantedOverflow:
+    """The operator that made the first bad value: finite inputs, +Inf in its output.
+
+    Parameters
+    ----------
+    rank, step : int
+        Where it ran.
+    op_type, op_name : str
+        Which operator it is; the name as in the header.
+    path : pathlib.Path
+        Its dump file; output 0 holds the Inf.
+    """
+
+    rank: int
+    step: int
+    op_type: str
+    op_name: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class DemoDump:
+    """What `write_demo` wrote.
+
+    Parameters
+    ----------
+    directory : pathlib.Path
+        Root of the dump.
+    n_files, n_bytes : int
+        Dump files and their bytes; ``mapping.csv`` tables are not counted.
+    n_ranks, n_steps : int
+        Ranks, and steps of each.
+    overflow : PlantedOverflow
+        The origin of all NaN in the dump.
+    all_reduce : tuple of pathlib.Path
+        Output files of the collective operator through which NaN reached every rank, by rank.
+    truncated : pathlib.Path
+        The file that was cut: half of its payload is missing.
+    long_named : tuple of pathlib.Path
+        Files whose names were too long; ``mapping.csv`` beside them tells the names.
+    """
+
+    directory: Path
+    n_files: int
+    n_bytes: int
+    n_ranks: int
+    n_steps: int
+    overflow: PlantedOverflow
+    all_reduce: tuple[Path, ...]
+    truncated: Path
+    long_named: tuple[Path, ...]
+
+
+def write_demo(
+    directory: str | os.PathLike[str],
+    *,
+    size: str | int = "small",
+    n_files: int | None = None,
+    seed: int = 0,
+) -> DemoDump:
+    """Write a realistic dump of a small decoder-only transformer that overflows.
+
+    Two data-parallel ranks evaluate batches of tokens with the same weights, and average their
+    losses with a collective operator. All tensors are computed, by numpy. In step 1 the tokens of
+    rank 1 include one with a massive activation; in the middle layer its attention score exceeds
+    float16, and the Inf turns into NaN on the way to the loss, which the collective spreads to rank
+    0. Also in the dump: legitimate -Inf in the attention mask, weights in FRACTAL_NZ with padding,
+    an operator whose name is too long for a file in each step, and a file that was cut short, the
+    last of rank 0.
+
+    The files are those of torchair's graph mode, with inputs and outputs of every operator.
+    The same arguments give the same bytes on the same machine.
+
+    Parameters
+    ----------
+    directory : path
+        Where to write; made if it is missing.
+    size : str or int
+        ``"small"`` (about 12 MB, two steps), or the target for all bytes as a number or as text:
+        ``"2GB"``, ``"500MiB"``. It is reached, within about ten percent, by widening the model and
+        its sequences up to 512 MiB a step, then by more steps.
+    n_files : int, optional
+        The target for the number of files, reached to the nearest step by more steps; `size` is
+        then shared by them. With ``"small"`` tensors stay as they are and the bytes grow with the
+        steps.
+    seed : int
+        Of weights and tokens.
+
+    Returns
+    -------
+    DemoDump
+        What was written, and what is wrong with it.
+
+    Raises
+    ------
+    ValueError
+        If `size` or `n_files` is not understood or not positive.
+    FileExistsError
+        If `directory` is not empty.
+    OSError
+        If the dump cannot be written.
+
+    Notes
+    -----
+    Steps 0 and 1 have tokens of their own; every further step evaluates those of step 0 again. Its
+    tensors are therefore equal to those of step 0 and are not computed anew. There are never fewer
+    than two steps of 238 files, and never less than about 2 MB in them. Memory: the weights, the
+    logits of both ranks, and the tensors of one layer, whatever the number of steps.
+
+    Examples
+    --------
+    >>> from fastdump.demo import write_demo
+    >>> demo = write_demo("demo_dump")  # doctest: +SKIP
+    >>> demo.overflow.op_name  # doctest: +SKIP
+    'model.layers.2.self_attn/BatchMatMul_qk'
+    """
+    directory = Path(directory)
+    extents, n_steps = _plan(size, n_files, seed)
+    directory.mkdir(parents=True, exist_ok=True)
+    if any(directory.iterdir()):
+        raise FileExistsError(f"{directory} is not empty")
+
+    weights = DecoderWeights(extents, seed)
+    clean_steps = [step for step in range(n_steps) if step != _OVERFLOW_STEP]
+    clean = [StepRecorder(directory, rank, clean_steps) for rank in range(N_RANKS)]
+    overflowing = [StepRecorder(directory, rank, [_OVERFLOW_STEP]) for rank in range(N_RANKS)]
+    _evaluate(clean, weights, _batches(extents, seed, 0))
+    _evaluate(overflowing, weights, _batches(extents, seed, _OVERFLOW_STEP))
+
+    last = overflowing if n_steps - 1 == _OVERFLOW_STEP else clean
+    truncated = list(last[_TRUNCATED_RANK].paths.values())[-1]
+    n_missing = _cut_payload(truncated)
+    origin = overflowing[_OVERFLOW_RANK].paths[OVERFLOW_OP]
+    return DemoDump(
+        directory=directory,
+        n_files=sum(r.files_per_step for r in clean) * len(clean_steps)
+        + sum(r.files_per_step for r in overflowing),
+        n_bytes=sum(r.bytes_per_step for r in clean) * len(clean_steps)
+        + sum(r.bytes_per_step for r in overflowing)
+        - n_missing,
+        n_ranks=N_RANKS,
+        n_steps=n_steps,
+        overflow=PlantedOverflow(
+            rank=_OVERFLOW_RANK,
+            step=_OVERFLOW_STEP,
+            op_type=origin.name.partition(".")[0],
+            op_name=OVERFLOW_OP,
+            path=origin,
+        ),
+        all_reduce=tuple(recorder.paths[_ALL_REDUCE] for recorder in overflowing),
+        truncated=truncated,
+        long_named=tuple(path for r in (*clean, *overflowing) for path in r.long_named),
+    )
+
+
+def _batches(extents: DecoderSize, seed: int, step: int) -> list[npt.NDArray[np.int64]]:
+    """Return each rank's tokens."""
+    return [
+        token_batch(
+            extents,
+            seed,
+            rank=rank,
+            step=step,
+            with_outlier=(rank, step) == (_OVERFLOW_RANK, _OVERFLOW_STEP),
+        )
+        for rank in range(N_RANKS)
+    ]
+
+
+def _evaluate(
+    recorders: Sequence[StepRecorder],
+    weights: DecoderWeights,
+    batches: Sequence[npt.NDArray[np.int64]],
+) -> None:
+    """Run one step on all ranks."""
+    ranks = [Operators(DeviceMemory(_ACTIVATIONS_ADDRESS), recorder) for recorder in recorders]
+    # Overflow and what follows from it is what this dump is about.
+    with np.errstate(all="ignore"):
+        results = [
+            forward(ops, weights, tokens) for ops, tokens in zip(ranks, batches, strict=True)
+        ]
+        # A collective operator has two files: inputs before it, outputs after it.
+        for ops, (_, loss) in zip(ranks, results, strict=True):
+            ops.run("HcomAllReduce", _ALL_REDUCE, (loss,))
+        synchronise(recorders)
+        total = np.sum([loss.values for _, loss in results], dtype=np.float32)
+        for ops, (logits, _) in zip(ranks, results, strict=True):
+            (reduced,) = ops.run("HcomAllReduce", _ALL_REDUCE, (), total)
+            ops.muls("loss/Muls_mean", reduced, 1 / N_RANKS)
+            ops.arg_max("next_token/ArgMax", logits)
+
+
+def _plan(size: str | int, n_files: int | None, seed: int) -> tuple[DecoderSize, int]:
+    """Return the model's extents and the number of steps."""
+    small = DecoderSize.at_scale(_SMALL_SCALE)
+    target = None if size == "small" else _n_bytes(size)
+    if n_files is not None:
+        if n_files <= 0:
+            raise ValueError(f"n_files must be positive, not {n_files}")
+        n_steps = max(2, round(n_files / _weigh(small, seed)[0]))
+    else:
+        n_steps = max(2, math.ceil((target or 0) / _STEP_BYTES))
+    if target is None:
+        return small, n_steps
+
+    scale = 1.0
+    for _ in range(3):
+        trial = min(scale, _TRIAL_SCALE)
+        _, step_bytes = _weigh(DecoderSize.at_scale(trial), seed)
+        scale = trial * math.sqrt(target / n_steps / step_bytes)
+    return DecoderSize.at_scale(scale), n_steps
+
+
+def _weigh(extents: DecoderSize, seed: int) -> tuple[int, int]:
+    """Return how many files and bytes a step of all ranks has; nothing is written."""
+    recorders = [StepRecorder(Path(), rank, []) for rank in range(N_RANKS)]
+    _evaluate(recorders, DecoderWeights(extents, seed), _batches(extents, seed, 0))
+    return sum(r.files_per_step for r in recorders), sum(r.bytes_per_step for r in recorders)
+
+
+def _n_bytes(size: str | int) -> int:
+    if isinstance(size, str):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])(i?))?B?", size.strip(), re.IGNORECASE)
+        if match is None:
+            raise ValueError(f"size must be 'small' or bytes such as '2GB', not {size!r}")
+        number, prefix, binary = match.groups()
+        units = _BINARY_UNITS if binary else _UNITS
+        size = int(float(number) * units[(prefix or "").upper()])
+    if size <= 0:
+        raise ValueError(f"size must be positive, not {size}")
+    return size
+
+
+def _cut_payload(path: Path) -> int:
+    """Cut off the second half of a file's payload; return how many bytes that was."""
+    with path.open("r+b") as file:
+        header_end = 8 + int.from_bytes(file.read(8), "little")
+        n_bytes = path.stat().st_size
+        n_kept = header_end + (n_bytes - header_end) // 2
+        file.truncate(n_kept)
+    return n_bytes - n_kept
