@@ -1,0 +1,131 @@
+"""The command line: one module a command, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+from click.shell_completion import shell_complete
+
+from fastdump import FastdumpError, __version__
+from fastdump._cli import exit_codes
+from fastdump._printable import printable
+
+_COMMANDS = {
+    "ls": "What a dump holds, and what is odd about it; reads headers only.",
+    "stats": "Statistics of every tensor, worst first.",
+    "show": "One file: header, tensors, statistics.",
+    "info": "Versions, instruction sets and threads.",
+    "demo": "Write a small, realistic dump to try all this on.",
+}
+
+# As click derives it: `eval "$(_FASTDUMP_COMPLETE=bash_source fastdump)"`.
+_COMPLETE_VARIABLE = "_FASTDUMP_COMPLETE"
+
+
+class _CommandLine(click.Group):
+    """A group whose commands are modules of this package, imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"fastdump._cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # click's own asks every command for its help, which would import them all.
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(
+    cls=_CommandLine,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="fastdump %(version)s")
+def _command_line() -> None:
+    """Read the tensor dumps of Huawei Ascend/CANN: what is in them, and where numbers went bad.
+
+    \b
+    Examples:
+      fastdump ls DUMP_DIR                        what was dumped, from the headers only
+      fastdump stats DUMP_DIR                     statistics of every tensor, worst first
+      fastdump stats DUMP_DIR -o stats.parquet    ... and all of them in a file
+      fastdump show FILE                          one file: header, tensors, statistics
+
+    \b
+    Exit codes: 0 done; 2 wrong usage, or nothing that could be read; 3 done, but some files
+    could not be read; 130 interrupted (what was done is printed and written).
+    """  # noqa: D301 (\b is for click: do not wrap)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    args
+        Arguments without the program's name; None takes those of the process.
+
+    Returns
+    -------
+    int
+        One of `fastdump._cli.exit_codes`.
+    """
+    code = _run(args)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # The interpreter would try again at exit, fail, and print a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return exit_codes.BROKEN_PIPE
+        return _fail(f"standard output: {error.strerror}")
+    return code
+
+
+def _run(args: Sequence[str] | None) -> int:
+    try:
+        if instruction := os.environ.get(_COMPLETE_VARIABLE):
+            return shell_complete(_command_line, {}, "fastdump", _COMPLETE_VARIABLE, instruction)
+        arguments = list(sys.argv[1:] if args is None else args) or ["--help"]
+        with _command_line.make_context("fastdump", arguments) as context:
+            code: int = _command_line.invoke(context)
+            return code
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "fastdump"
+        return _fail(f"{error.format_message().rstrip('.')}; see '{command} --help'")
+    except click.ClickException as error:
+        return _fail(error.format_message())
+    except BrokenPipeError:
+        return exit_codes.BROKEN_PIPE
+    except OSError as error:
+        return _fail(_os_error_text(error))
+    except FastdumpError as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        print("fastdump: interrupted", file=sys.stderr)
+        return exit_codes.INTERRUPTED
+
+
+def _fail(message: str) -> int:
+    print(f"fastdump: error: {printable(message)}", file=sys.stderr)
+    return exit_codes.NOTHING_READ
+
+
+def _os_error_text(error: OSError) -> str:
+    # Without the number and the quotes of str(error); one that was raised with a text has no parts.
+    if error.strerror is None:
+        return str(error)
+    if error.filename is None:
+        return error.strerror
+    return f"{os.fsdecode(error.filename)}: {error.strerror}"

@@ -1,0 +1,103 @@
+"""``fastdump demo``: a realistic dump to try the other commands on."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from fastdump._cli import exit_codes
+from fastdump._cli.console import stdout_console
+from fastdump._printable import printable
+from fastdump._quantities import counted, size_text
+from fastdump._styles import SUBTLE
+from fastdump.demo import DemoDump, write_demo
+
+
+@click.command("demo")
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--size",
+    default="small",
+    show_default=True,
+    metavar="SIZE",
+    help="small (about 12 MB), or how much to write: 500MB, 2GiB.",
+)
+@click.option(
+    "--files",
+    "n_files",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="About how many files to write; more files are more steps.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Of the weights and the tokens.",
+)
+@click.option("--force", is_flag=True, help="Replace an earlier demo dump in DIR.")
+def command(directory: Path, size: str, n_files: int | None, seed: int, force: bool) -> int:
+    """Write the dump of a small transformer on two ranks into DIR, which must be new or empty.
+
+    In one step an attention score overflows and turns into NaN on the way to the loss; a collective
+    operator spreads that to the other rank. There are also harmless -Inf in a mask, a file that was
+    cut short, and names that were too long for a file.
+
+    \b
+    Examples:
+      fastdump demo demo_dump
+      fastdump demo demo_dump --force --size 2GB --files 20000
+    """  # noqa: D301 (\b is for click: do not wrap)
+    if force:
+        _remove_earlier(directory)
+    try:
+        demo = write_demo(directory, size=size, n_files=n_files, seed=seed)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    _print(demo)
+    return exit_codes.SUCCESS
+
+
+def _remove_earlier(directory: Path) -> None:
+    """Remove an earlier demo dump, and nothing else.
+
+    Raises
+    ------
+    click.UsageError
+        Something in `directory` does not look like a part of one.
+    """
+    if not directory.is_dir():
+        return
+    entries = list(directory.iterdir())
+    # A slip such as `fastdump demo --force ~` must cost nothing.
+    for entry in entries:
+        if entry.is_symlink() or not entry.match("worldsize2_global_rank[01]"):
+            raise click.UsageError(f"--force: {entry} is not part of a demo dump")
+    for entry in entries:
+        shutil.rmtree(entry)
+
+
+def _print(demo: DemoDump) -> None:
+    console = stdout_console()
+    console.print(
+        f"{counted(demo.n_files, 'file')}, {size_text(demo.n_bytes)}, "
+        f"{counted(demo.n_ranks, 'rank')}, {counted(demo.n_steps, 'step')}; planted:"
+    )
+    origin = demo.overflow
+    planted = {
+        "overflow": f"rank {origin.rank}, step {origin.step}: {origin.op_type} {origin.op_name},"
+        " finite inputs, Inf in its output",
+        "spread": f"NaN by the all-reduce of step {origin.step} to all ranks",
+        "truncated": str(demo.truncated.relative_to(demo.directory)),
+        "long names": f"{counted(len(demo.long_named), 'file')} with digits for a name",
+    }
+    for name, text in planted.items():
+        console.print(Text.assemble((f"  {name:<12}", SUBTLE), printable(text)))
+    quoted = printable(shlex.quote(str(demo.directory)))
+    console.print(f"\nTry:\n  fastdump ls {quoted}\n  fastdump stats {quoted}")

@@ -1,0 +1,167 @@
+"""What a dump holds, counted from a table that was made of headers only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fastdump import StatsRow, StatsTable
+
+# Enough to see what is wrong; `fastdump stats --bad` lists them all.
+_MAX_EXAMPLES = 3
+
+# The kind of oddity of tensors that are whole but carry a note, beside the statuses.
+NOTED = "noted"
+
+
+@dataclass
+class Group:
+    """Counts of the rows that share something: a step of a rank, a dtype, the whole dump."""
+
+    tensors: int = 0
+    nbytes: int = 0
+    paths: set[str] = field(default_factory=set)
+    ops: set[tuple[str | None, str | None]] = field(default_factory=set)
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+
+    def add(self, row: StatsRow) -> None:
+        """Count one row."""
+        self.paths.add(row.path)
+        if row.op_type is not None or row.op_name is not None:
+            self.ops.add((row.op_type, row.op_name))
+        if row.io is not None:
+            self.tensors += 1
+            self.nbytes += row.nbytes or 0
+        if row.timestamp is not None:
+            first, last = self.first_timestamp, self.last_timestamp
+            self.first_timestamp = row.timestamp if first is None else min(first, row.timestamp)
+            self.last_timestamp = row.timestamp if last is None else max(last, row.timestamp)
+
+    def document(self) -> dict[str, Any]:
+        """Return the counts for JSON."""
+        return {
+            "files": len(self.paths),
+            "ops": len(self.ops),
+            "tensors": self.tensors,
+            "bytes": self.nbytes,
+            "first_timestamp": self.first_timestamp,
+            "last_timestamp": self.last_timestamp,
+        }
+
+
+@dataclass
+class Oddity:
+    """Rows that share a status, or that are whole but carry a note."""
+
+    rows: int = 0
+    examples: dict[str, str | None] = field(default_factory=dict)
+    """Path to note, of the first few files."""
+    paths: set[str] = field(default_factory=set)
+
+    def add(self, row: StatsRow) -> None:
+        """Count one row."""
+        self.rows += 1
+        self.paths.add(row.path)
+        if len(self.examples) < _MAX_EXAMPLES:
+            self.examples.setdefault(row.path, row.note)
+
+
+class Inventory:
+    """The counts of a table.
+
+    Attributes
+    ----------
+    total : Group
+        All rows.
+    ranks : dict of rank to Group
+        In order; null first.
+    steps : dict of (rank, step) to Group
+        Ranks in order, then steps; null first.
+    dtypes : dict of dtype to Group
+        Most bytes first.
+    odd : dict of str to Oddity
+        By status; whole tensors that carry a note are under ``noted``.
+    missing : dict of rank to list of int
+        Steps that other ranks have and this one lacks.
+    empty : list of (rank, step)
+        Steps whose files hold no byte of any tensor.
+    skipped : dict of str to int
+        Why files were passed over, and how many.
+    """
+
+    def __init__(self, table: StatsTable) -> None:
+        self.total = Group()
+        ranks: dict[int | None, Group] = defaultdict(Group)
+        steps: dict[tuple[int | None, int | None], Group] = defaultdict(Group)
+        dtypes: dict[str | None, Group] = defaultdict(Group)
+        odd: dict[str, Oddity] = defaultdict(Oddity)
+        for row in table:
+            self.total.add(row)
+            ranks[row.rank].add(row)
+            steps[row.rank, row.step].add(row)
+            if row.io is not None:
+                dtypes[row.dtype].add(row)
+            if row.status != "ok" or row.note:
+                odd[NOTED if row.status == "ok" else row.status].add(row)
+        self.ranks = dict(sorted(ranks.items(), key=lambda item: _nulls_first([item[0]])))
+        self.steps = dict(sorted(steps.items(), key=lambda item: _nulls_first(item[0])))
+        self.dtypes = dict(sorted(dtypes.items(), key=lambda item: -item[1].nbytes))
+        self.odd = dict(odd)
+        self.missing = _missing_steps(self.steps)
+        self.empty = [where for where, group in self.steps.items() if group.nbytes == 0]
+        self.skipped = table.skipped
+
+    def steps_of(self, rank: int | None) -> list[int]:
+        """Return the steps that a rank has, in order."""
+        return [step for r, step in self.steps if r == rank and step is not None]
+
+    def document(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        return {
+            **self.total.document(),
+            "steps": [
+                {"rank": rank, "step": step, **group.document()}
+                for (rank, step), group in self.steps.items()
+            ],
+            "dtypes": [
+                {"dtype": dtype, "tensors": group.tensors, "bytes": group.nbytes}
+                for dtype, group in self.dtypes.items()
+            ],
+            "odd": {
+                kind: {
+                    "rows": oddity.rows,
+                    "files": len(oddity.paths),
+                    "examples": [
+                        {"path": path, "note": note} for path, note in oddity.examples.items()
+                    ],
+                }
+                for kind, oddity in self.odd.items()
+            },
+            "missing": [{"rank": rank, "steps": steps} for rank, steps in self.missing.items()],
+            "empty": [{"rank": rank, "step": step} for rank, step in self.empty],
+            "skipped": self.skipped,
+        }
+
+
+def _nulls_first(where: Iterable[int | None]) -> tuple[int, ...]:
+    # Ranks and steps are never negative.
+    return tuple(-1 if number is None else number for number in where)
+
+
+def _missing_steps(
+    steps: Iterable[tuple[int | None, int | None]],
+) -> dict[int, list[int]]:
+    by_rank: dict[int, set[int]] = defaultdict(set)
+    for rank, step in steps:
+        if rank is not None and step is not None:
+            by_rank[rank].add(step)
+    everywhere = set().union(*by_rank.values())
+    return {
+        rank: sorted(everywhere - present)
+        for rank, present in by_rank.items()
+        if present != everywhere
+    }
