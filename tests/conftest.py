@@ -1,0 +1,147 @@
+"""Fixtures that several test modules share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from fastdump import _core
+
+# What test modules share beyond fixtures lies beside them; --import-mode=importlib adds no path.
+sys.path.insert(0, str(Path(__file__).parent))
+
+# Written out here a second time on purpose: the tests do not take the schema from what they test.
+INTEGERS = [
+    "rank",
+    "device",
+    "model_id",
+    "step",
+    "task_id",
+    "stream_id",
+    "timestamp",
+    "context_id",
+    "thread_id",
+    "index",
+    "nbytes",
+    "count",
+    "nan",
+    "pos_inf",
+    "neg_inf",
+    "offset",
+]
+FULL_ONLY = ["zero", "subnormal", "saturated", "first_bad"]
+REALS = ["max", "min", "mean", "l2norm"]
+SHAPES = ["shape", "origin_shape"]
+NAMES = [
+    "rank",
+    "time",
+    "device",
+    "model",
+    "model_id",
+    "step",
+    "op_type",
+    "op_name",
+    "task_id",
+    "stream_id",
+    "timestamp",
+    "context_id",
+    "thread_id",
+    "io",
+    "index",
+    "dtype",
+    "format",
+    "shape",
+    "origin_shape",
+    "nbytes",
+    "count",
+    "max",
+    "min",
+    "mean",
+    "l2norm",
+    "nan",
+    "pos_inf",
+    "neg_inf",
+    "zero",
+    "subnormal",
+    "saturated",
+    "first_bad",
+    "status",
+    "note",
+    "path",
+    "offset",
+    "source",
+]
+REQUIRED = {"status": "ok", "path": "0/Add.a.1.2.1700000000000000", "source": "tensor"}
+
+MakeArrow = Callable[..., pa.Table]
+
+
+def _field(name: str) -> pa.Field:
+    if name in INTEGERS or name in FULL_ONLY:
+        return pa.field(name, pa.int64())
+    if name in REALS:
+        return pa.field(name, pa.float64())
+    if name in SHAPES:
+        return pa.field(name, pa.list_(pa.int64()))
+    return pa.field(name, pa.string(), nullable=name not in REQUIRED)
+
+
+@pytest.fixture(scope="session")
+def make_arrow() -> MakeArrow:
+    """Return a function that makes a pyarrow table from rows, in which most columns may lack."""
+
+    def make(rows: Sequence[Mapping[str, Any]], *, full: bool = False) -> pa.Table:
+        names = [name for name in NAMES if full or name not in FULL_ONLY]
+        unknown = {name for row in rows for name in row} - set(names)
+        assert not unknown, unknown
+        return pa.Table.from_pylist(
+            [{**REQUIRED, **row} for row in rows], pa.schema([_field(name) for name in names])
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def reference_dumps() -> Path:
+    """Return the folder of dumps that another writer made, with what is in them."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "reference-dumps"
+    folder = Path(os.environ.get("FASTDUMP_REFERENCE_DUMPS", default))
+    if not (folder / "expected.json").is_file():
+        pytest.skip(
+            f"there are no reference dumps in {folder}; FASTDUMP_REFERENCE_DUMPS names them"
+        )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def simd_tiers() -> list[str]:
+    """Return the instruction-set tiers that this machine can run, best first."""
+    return [name for name, usable, _ in _core.simd_tiers() if usable]
+
+
+RunPython = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def run_python() -> RunPython:
+    """Return a function that runs a program in a process of its own and returns what it prints."""
+
+    def run(program: str, *arguments: object, **environment: str) -> str:
+        ended = subprocess.run(
+            [sys.executable, "-X", "faulthandler", "-c", program, *map(str, arguments)],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, f"exit status {ended.returncode}\n{ended.stderr}"
+        return ended.stdout
+
+    return run

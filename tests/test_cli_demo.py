@@ -1,0 +1,107 @@
+"""`fastdump demo`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fastdump._cli import main
+
+
+def files_of(directory: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("demo") / "the dump"
+    assert main(["demo", str(directory)]) == 0
+    return directory
+
+
+def test_what_it_says_was_planted_is_what_stats_and_ls_find(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = tmp_path / "the dump"
+    assert main(["demo", str(directory)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert f"fastdump stats '{directory}'" in out
+    planted = dict(line.strip().split(maxsplit=1) for line in out.splitlines()[1:4])
+
+    assert main(["stats", str(directory), "--json", "--rows", "1"]) == 0
+    (worst,) = json.loads(capsys.readouterr().out)["rows"]
+    assert worst["io"] == "output"
+    assert worst["pos_inf"] > 0
+    assert planted["overflow"].startswith(
+        f"rank {worst['rank']}, step {worst['step']}: {worst['op_type']} {worst['op_name']}, "
+    )
+
+    assert main(["ls", str(directory), "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert {row["path"] for row in listed["odd"]["truncated"]["examples"]} == {planted["truncated"]}
+    assert out.startswith(f"{listed['files']:,} files, ")
+
+
+def test_the_seed_decides_the_bytes(demo: Path, tmp_path: Path) -> None:
+    assert main(["demo", str(tmp_path / "same"), "--seed", "0"]) == 0
+    assert main(["demo", str(tmp_path / "other"), "--seed", "1"]) == 0
+    assert files_of(tmp_path / "same") == files_of(demo)
+    assert files_of(tmp_path / "other") != files_of(demo)
+
+
+def test_files_asks_for_more_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", str(tmp_path), "--files", "950", "--size", "1MB"]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    n_files = int(first.split()[0].replace(",", ""))
+    assert abs(n_files - 950) < 240
+    assert "4 steps" in first
+
+
+def test_a_directory_that_holds_something_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    precious = tmp_path / "precious.txt"
+    precious.write_text("mine")
+    for options in ([], ["--force"]):
+        assert main(["demo", str(tmp_path), *options]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("fastdump: error: ")
+    assert files_of(tmp_path) == {"precious.txt": b"mine"}
+
+
+def test_force_replaces_an_earlier_demo_and_nothing_else(
+    demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = tmp_path / "demo"
+    assert main(["demo", str(directory), "--seed", "5"]) == 0
+    assert main(["demo", str(directory)]) == 2
+    assert main(["demo", str(directory), "--force"]) == 0
+    assert files_of(directory) == files_of(demo)
+
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("mine")
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    (linked / "worldsize2_global_rank0").symlink_to(outside)
+    capsys.readouterr()
+    assert main(["demo", str(linked), "--force"]) == 2
+    assert "is not part of a demo dump" in capsys.readouterr().err
+    assert files_of(outside) == {"file": b"mine"}
+
+
+@pytest.mark.parametrize("size", ["huge", "-1", "0"])
+def test_a_size_that_is_none_is_an_error(
+    tmp_path: Path, size: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", str(tmp_path / "d"), f"--size={size}"]) == 2
+    assert capsys.readouterr().err.startswith("fastdump: error: size must be ")
+    assert not (tmp_path / "d").exists()

@@ -1,0 +1,240 @@
+"""stats: its arguments, what it raises, and how it reports progress."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastdump
+from fastdump import NoDumpError, Progress, StatsTable, stats
+from fastdump._progress import ProgressBar
+from fastdump.testing import dump_name, write_dump
+
+N_STEPS = 3
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a dump of two ranks, three steps, two operators, and a file that is no dump."""
+    root = tmp_path_factory.mktemp("dump")
+    for rank in range(2):
+        for step in range(N_STEPS):
+            directory = root / f"rank_{rank}" / "20240102030405" / "0" / "model" / "1" / str(step)
+            directory.mkdir(parents=True)
+            for op_type, task_id in (("MatMul", 1), ("Add", 2)):
+                name = dump_name(
+                    op_type, f"layer/{op_type}", task_id=task_id, stream_id=0,
+                    timestamp=1_700_000_000_000_000 + task_id,
+                )  # fmt: skip
+                write_dump(
+                    directory / name,
+                    inputs=[np.full((2, 3), step, np.float16)],
+                    outputs=[np.array([1.0, np.nan], np.float32)],
+                )
+    (root / "readme.md").write_text("no dump")
+    return root
+
+
+def keys(table: StatsTable) -> set[tuple[Any, ...]]:
+    return {(row.rank, row.step, row.op_type, row.io) for row in table}
+
+
+def test_paths_of_every_kind(dump: Path) -> None:
+    expected = keys(stats(dump))
+    assert len(expected) == 2 * N_STEPS * 2 * 2
+    for path in (str(dump), os.fsencode(dump), [dump], (str(dump / "rank_0"), dump / "rank_1")):
+        assert keys(stats(path)) == expected
+    file = next((dump / "rank_1").rglob("MatMul*"))
+    assert len(stats(file)) == 2
+    assert len(stats(iter([file]))) == 2
+
+
+def test_names_that_are_not_utf8(dump: Path, tmp_path: Path) -> None:
+    directory = tmp_path / os.fsdecode(b"\xff\xfe")
+    try:
+        directory.mkdir()
+    except OSError:
+        pytest.skip("this file system has only UTF-8 names")
+    file = next(dump.rglob("Add*"))
+    (directory / file.name).write_bytes(file.read_bytes())
+    for path in (directory, str(directory), os.fsencode(directory)):
+        assert len(stats(path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("conditions", "is_wanted"),
+    [
+        ({"op_type": "Mat*"}, lambda rank, step, op_type, io: op_type == "MatMul"),
+        ({"op_type": ["Mat*", "Add"]}, lambda rank, step, op_type, io: True),
+        ({"op_name": "layer*Add"}, lambda rank, step, op_type, io: op_type == "Add"),
+        ({"step": 2}, lambda rank, step, op_type, io: step == 2),
+        ({"step": range(2)}, lambda rank, step, op_type, io: step < 2),
+        ({"step": np.array([0, 2])}, lambda rank, step, op_type, io: step != 1),
+        ({"rank": [1, 7]}, lambda rank, step, op_type, io: rank == 1),
+        ({"tensor": "input"}, lambda rank, step, op_type, io: io == "input"),
+        ({"tensor": ["input", "output"]}, lambda rank, step, op_type, io: True),
+    ],
+)
+def test_conditions_select_what_filter_selects(
+    dump: Path, conditions: dict[str, Any], is_wanted: Callable[..., bool]
+) -> None:
+    everything = stats(dump)
+    selected = stats(dump, **conditions)
+    assert keys(selected) == {key for key in keys(everything) if is_wanted(*key)}
+    assert keys(everything.filter(**conditions)) == keys(selected)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "error"),
+    [
+        ("level", "most", ValueError),
+        ("level", "header", ValueError),
+        ("io", "direct", ValueError),
+        ("threads", 0, ValueError),
+        ("threads", 10**9, ValueError),
+        ("threads", "2", TypeError),
+        ("threads", 1.5, TypeError),
+        ("progress", 5, TypeError),
+        ("tensor", "outputs", ValueError),
+        ("tensor", [], ValueError),
+        ("step", [], ValueError),
+        ("step", 2**63, ValueError),
+        ("step", "1", TypeError),
+        ("rank", 1.5, TypeError),
+        ("op_type", [], ValueError),
+        ("op_type", 5, TypeError),
+        ("op_name", [b"a"], TypeError),
+    ],
+)
+def test_arguments_are_checked(
+    dump: Path, argument: str, value: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        stats(dump, **{argument: value})
+
+
+@pytest.mark.parametrize("path", [[], b"a\0b", "a\0b"])
+def test_paths_are_checked(path: Any) -> None:
+    with pytest.raises(ValueError, match="path"):
+        stats(path)
+
+
+def test_a_path_that_does_not_exist(dump: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    for path in (missing, [dump, missing]):
+        with pytest.raises(FileNotFoundError) as caught:
+            stats(path)
+        assert caught.value.errno == errno.ENOENT
+        assert os.fsdecode(caught.value.filename) == str(missing)
+        assert not isinstance(caught.value, NoDumpError)
+
+
+def test_nothing_that_is_a_dump(tmp_path: Path) -> None:
+    with pytest.raises(NoDumpError, match="no dump file in") as caught:
+        stats(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+    for i in range(3):
+        (tmp_path / f"notes{i}.txt").write_text("text")
+    with pytest.raises(NoDumpError, match="3 files skipped"):
+        stats(iter([tmp_path]))
+    with pytest.raises(NoDumpError, match="3 files skipped") as caught:
+        stats(tmp_path)
+    assert isinstance(caught.value, FileNotFoundError)
+    assert isinstance(caught.value, fastdump.FastdumpError)
+
+
+def test_nothing_that_was_asked_for(dump: Path) -> None:
+    with pytest.raises(NoDumpError, match="asked for"):
+        stats(dump, step=99)
+
+
+def test_level_and_skipped_are_in_the_table(dump: Path) -> None:
+    for level in ("health", "basic", "full"):
+        table = stats(dump, level=level)  # type: ignore[arg-type]
+        assert table.level == level
+        assert sum(table.skipped.values()) == 1
+    assert (table["zero"] >= 0).all()
+
+
+def test_progress_is_reported_to_a_function(dump: Path) -> None:
+    last: list[int] = []
+
+    def report(progress: Progress) -> None:
+        last[:] = [progress.files_done, progress.files_found, progress.tensors, progress.bad]
+
+    table = stats(dump, progress=report)
+    assert keys(table) == keys(stats(dump, progress=False))
+    n_files = 2 * N_STEPS * 2 + 1
+    assert last == [n_files, n_files, len(table), int(table.bad.sum())]
+
+
+def test_an_exception_in_the_report_ends_the_scan(dump: Path) -> None:
+    reports = 0
+
+    def report(progress: Progress) -> None:
+        nonlocal reports
+        reports += 1
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        stats(dump, progress=report)
+    assert reports == 1
+
+
+class Reported:
+    """What a scan reports."""
+
+    files_found = 1200
+    files_done = 300
+    bytes_done = 5_000_000_000
+    tensors = 600
+    bad = 7
+    walking = False
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> str:
+    class Stderr(io.StringIO):
+        def isatty(self) -> bool:
+            return terminal
+
+    stderr = Stderr()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with ProgressBar() as bar:
+        bar(Reported())  # type: ignore[arg-type]
+    return stderr.getvalue()
+
+
+def test_a_bar_on_a_terminal_says_how_far_a_scan_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = drawn(monkeypatch, terminal=True)
+    assert "300/1,200 files" in text
+    assert "5.00 GB" in text
+    assert "7 bad" in text
+    assert text.rstrip().endswith("\x1b[2K")  # the line is erased at the end
+
+
+@pytest.mark.parametrize("without_rich", [False, True])
+def test_no_bar_where_there_is_nothing_to_draw_on(
+    monkeypatch: pytest.MonkeyPatch, without_rich: bool
+) -> None:
+    if without_rich:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
+            monkeypatch.setitem(sys.modules, name, None)
+    assert drawn(monkeypatch, terminal=without_rich) == ""
+
+
+def test_progress_true_prints_nothing_into_a_file(
+    dump: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stats(dump, progress=True)
+    assert capfd.readouterr() == ("", "")
