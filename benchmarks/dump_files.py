@@ -1,0 +1,138 @@
+"""Dump files to measure with: large ones of each element type, and many small ones."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from benchmarks.element_types import n_elements, storage_dtype
+from benchmarks.hifloat8 import hifloat8_values
+from benchmarks.scale import BLOCK_NBYTES, MIB, N_FILES_A_DIRECTORY
+from fastdump import testing
+
+_TIMESTAMP = 1_700_000_000_000_000
+_OP_TYPES = ("MatMulV2", "Add", "RmsNorm", "Cast", "SoftmaxV2", "Mul", "Transpose", "GatherV2")
+
+
+@dataclass(frozen=True)
+class LargeFile:
+    """A dump file with one tensor of one dimension."""
+
+    path: Path
+    dtype: str
+    payload_offset: int
+    nbytes: int
+
+
+def elements(dtype: str, *, one_in: int = 0) -> npt.NDArray[np.uint8]:
+    """Return `BLOCK_NBYTES` of finite elements: normally distributed floats, uniform integers.
+
+    One in `one_in` of them is NaN or Inf, if that is not 0.
+    """
+    rng = np.random.default_rng(0)
+    if dtype == "bool":
+        return rng.integers(0, 2, BLOCK_NBYTES, np.uint8)
+    if dtype in ("int4", "int8", "uint8", "int16", "int32"):
+        return rng.integers(0, 256, BLOCK_NBYTES, np.uint8)
+    if dtype == "int64":
+        return rng.integers(-(1 << 31), 1 << 31, BLOCK_NBYTES // 8, np.int64).view(np.uint8)
+    if dtype == "hifloat8":
+        finite = np.flatnonzero(np.isfinite(hifloat8_values())).astype(np.uint8)
+        return rng.choice(finite, BLOCK_NBYTES)
+    values = rng.standard_normal(n_elements(dtype, BLOCK_NBYTES), np.float32)
+    if dtype == "float8_e8m0fnu":
+        np.abs(values, out=values)
+    if one_in:
+        bad = np.array([np.nan, np.inf, -np.inf], np.float32)
+        values[::one_in] = np.resize(bad, values[::one_in].shape)
+    return values.astype(storage_dtype(dtype)).view(np.uint8)
+
+
+@contextmanager
+def large_file(
+    directory: Path, dtype: str, block: npt.NDArray[np.uint8], nbytes: int, piece_nbytes: int
+) -> Iterator[LargeFile]:
+    """Write a file of `nbytes` bytes of elements, in pieces; remove it in the end.
+
+    The size of the pieces decides in which units recent kernels keep the file in memory.
+    """
+    require_room(directory, nbytes)
+    shape = (n_elements(dtype, nbytes),)
+    spec = testing.TensorSpec(b"", dtype=dtype, shape=shape, size=nbytes)
+    header = testing.dump_header(outputs=[spec], op_name=f"bench/{dtype}")
+    path = directory / _name("Data", dtype, 0)
+    try:
+        with path.open("wb", buffering=0) as file:
+            file.write(header)
+            for _ in range(nbytes // block.nbytes):
+                for begin in range(0, block.nbytes, piece_nbytes):
+                    file.write(block[begin : begin + piece_nbytes].data)
+            # Otherwise the disk is at work while the file is measured.
+            os.fsync(file.fileno())
+        yield LargeFile(path, dtype, len(header), len(header) + nbytes)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def write_sparse_files(directory: Path, nbytes: int, n_files: int) -> None:
+    """Write dump files of float32 zeros, `nbytes` bytes in all, that take no room on the disk."""
+    each = nbytes // n_files
+    for task_id in range(n_files):
+        spec = testing.TensorSpec(b"", dtype="float32", shape=(each // 4,), size=each)
+        header = testing.dump_header(outputs=[spec], op_name=f"bench/zeros{task_id}")
+        path = directory / _name("Data", "zeros", task_id)
+        path.write_bytes(header)
+        os.truncate(path, len(header) + each)
+
+
+def write_small_files(root: Path, n_files: int, nbytes: int) -> list[Path]:
+    """Write a dump of `n_files` files of about `nbytes` bytes and return their paths in order.
+
+    Each is an operator with one input and one output; the files differ in their names only.
+    """
+    tensor = np.random.default_rng(0).standard_normal(nbytes // 4 - 64).astype(np.float16)
+    content = testing.dump_header(inputs=[tensor], outputs=[tensor], op_name="layers.0/Op")
+    content += tensor.tobytes() * 2
+    require_room(root, n_files * len(content))
+    paths = []
+    for first in range(0, n_files, N_FILES_A_DIRECTORY):
+        directory = testing.model_dump_dir(
+            testing.rank_dir(root, world_size=8, rank=0),
+            time="20240101000000",
+            device=0,
+            model="decoder",
+            model_id=1,
+            step=first // N_FILES_A_DIRECTORY,
+        )
+        directory.mkdir(parents=True)
+        for task_id in range(min(N_FILES_A_DIRECTORY, n_files - first)):
+            op_type = _OP_TYPES[task_id % len(_OP_TYPES)]
+            path = directory / _name(op_type, f"model.layers.{task_id // 16}.op", task_id)
+            path.write_bytes(content)
+            paths.append(path)
+    os.sync()
+    return paths
+
+
+def require_room(directory: Path, nbytes: int) -> None:
+    """Skip the benchmark that asks if there is no room for `nbytes` and some more."""
+    free = shutil.disk_usage(directory).free
+    if free < nbytes + 256 * MIB:
+        pytest.skip(
+            f"{directory} has {free // MIB} MiB free, {nbytes // MIB} MiB are needed; "
+            "FASTDUMP_BENCH_DIR names another directory"
+        )
+
+
+def _name(op_type: str, op_name: str, task_id: int) -> str:
+    return testing.dump_name(
+        op_type, op_name, task_id=task_id, stream_id=2, timestamp=_TIMESTAMP + task_id
+    )
