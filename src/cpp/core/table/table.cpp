@@ -5,11 +5,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "core/formats/file_name.hpp"
 #include "core/formats/tensor_format.hpp"
+#include "core/scan/order.hpp"
 #include "kernels/fp_environment.hpp"
 
 namespace fastdump {
@@ -20,62 +20,14 @@ using kernels::Number;
 using kernels::NumberKind;
 using kernels::Statistics;
 
-// Nulls order last, so that what is known comes first.
-template <class T>
-std::pair<bool, T> null_last(const std::optional<T>& value) {
-  return {!value.has_value(), value.value_or(T{})};
-}
-
-auto order_of(const Where& where) {
-  return std::tuple(null_last(where.rank), where.time.empty(), std::string_view(where.time),
-                    null_last(where.device), std::string_view(where.model),
-                    null_last(where.model_id), null_last(where.step));
-}
-
-// The position of every directory in the order of where it lies; directories at one place share
-// one.
-std::vector<std::size_t> order_directories(const std::vector<Directory>& directories) {
-  std::vector<std::size_t> sorted(directories.size());
-  for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
-  std::ranges::stable_sort(sorted, [&](std::size_t a, std::size_t b) {
-    return order_of(directories[a].where) < order_of(directories[b].where);
-  });
-  std::vector<std::size_t> position(directories.size());
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const bool same = i > 0 && order_of(directories[sorted[i - 1]].where) ==
-                                   order_of(directories[sorted[i]].where);
-    position[sorted[i]] = same ? position[sorted[i - 1]] : i;
+std::vector<Execution> executions_of(const Scan& scan) {
+  std::vector<Execution> executions;
+  executions.reserve(scan.rows().size());
+  for (const FileRows& rows : scan.rows()) {
+    const FileName name = parse_file_name(scan.tree().real_name(rows.file));
+    executions.push_back({rows.file, name.timestamp, name.stream_id, name.task_id});
   }
-  return position;
-}
-
-// The order of execution: where, then timestamp, stream, task. Files of the walk's order break
-// ties.
-std::vector<std::size_t> order_files(const FileTree& tree, std::span<const FileRows> files) {
-  struct Key {
-    std::size_t directory;
-    std::pair<bool, std::int64_t> timestamp;
-    std::pair<bool, std::int64_t> stream;
-    std::pair<bool, std::int64_t> task;
-    std::size_t file;
-    std::size_t rows;
-
-    auto operator<=>(const Key&) const = default;
-  };
-  const std::vector<std::size_t> directories = order_directories(tree.directories());
-  std::vector<Key> keys;
-  keys.reserve(files.size());
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::size_t file = files[i].file;
-    const FileName name = parse_file_name(tree.real_name(file));
-    keys.push_back({directories[tree.directory_index(file)], null_last(name.timestamp),
-                    null_last(name.stream_id), null_last(name.task_id), file, i});
-  }
-  std::ranges::sort(keys);
-  std::vector<std::size_t> order;
-  order.reserve(keys.size());
-  for (const Key& key : keys) order.push_back(key.rows);
-  return order;
+  return executions;
 }
 
 // A declared size may be any 64-bit number.
@@ -311,7 +263,7 @@ class TableBuilder {
 Table make_table(const Scan& scan) {
   const kernels::DefaultFpEnvironment environment;  // integers become float64
   TableBuilder builder(scan.level());
-  for (const std::size_t i : order_files(scan.tree(), scan.rows())) {
+  for (const std::size_t i : execution_order(scan.tree(), executions_of(scan))) {
     builder.add_file(scan.tree(), scan.rows()[i]);
   }
   return builder.take();

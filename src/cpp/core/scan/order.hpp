@@ -1,0 +1,27 @@
+// The order of execution, in which every answer lists what was dumped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/scan/walk.hpp"
+
+namespace fastdump {
+
+// One execution of an operator, as names tell of it.
+struct Execution {
+  std::size_t file = 0;  // in the FileTree
+  std::optional<std::int64_t> timestamp;
+  std::optional<std::int64_t> stream_id;
+  std::optional<std::int64_t> task_id;
+};
+
+// The positions of `executions` in order: where, then timestamp, stream, task, what is unknown
+// last; the order of the walk breaks ties.
+std::vector<std::size_t> execution_order(const FileTree& tree,
+                                         std::span<const Execution> executions);
+
+}  // namespace fastdump
