@@ -16,6 +16,22 @@ std::string_view to_string(Io io) {
   return {};
 }
 
+std::string_view to_string(FileKind kind) {
+  switch (kind) {
+    case FileKind::standard:
+      return "standard";
+    case FileKind::version_1:
+      return "version_1";
+    case FileKind::nano:
+      return "nano";
+    case FileKind::npy:
+      return "npy";
+    case FileKind::statistics:
+      return "statistics";
+  }
+  return {};
+}
+
 std::string_view to_string(Status status) {
   switch (status) {
     case Status::ok:

@@ -38,6 +38,8 @@ struct TensorDescription {
   std::vector<std::int64_t> origin_shape;
   std::uint64_t nbytes = 0;      // as declared
   std::uint64_t address = 0;     // device address, informative
+  std::uint32_t arg_index = 0;   // exception dumps: slot in the kernel's argument array
+  std::uint32_t input_type = 0;  // exception dumps: what an argument is, see argument_kind()
   std::uint64_t offset = 0;      // of the payload in the file
   std::uint64_t n_elements = 0;  // whole elements that lie in the file and can be reduced
   Status status = Status::ok;
@@ -55,7 +57,35 @@ inline bool is_reducible(const TensorDescription& tensor) {
          tensor.dtype->element != kernels::Element::none;
 }
 
+// The framework's operator that an output stems from.
+struct OriginalOp {
+  std::size_t tensor = 0;  // index into FileDescription::tensors
+  std::string name;
+  std::uint32_t output_index = 0;
+  std::int64_t format = -1;  // of origin_shape, by this writer's word
+};
+
+// A tensor that is one thread's part of an FFTS+ operator's; `shape` is then that of the part.
+struct TensorSlice {
+  std::size_t tensor = 0;  // index into FileDescription::tensors
+  std::vector<std::int64_t> lower;
+  std::vector<std::int64_t> higher;      // exclusive
+  std::vector<std::int64_t> full_shape;  // of the whole tensor
+};
+
+// What a file turned out to be, whatever it is called.
+enum class FileKind : std::uint8_t {
+  standard,    // version 2: length, header, payloads
+  version_1,   // one message that holds the payloads
+  nano,        // TLV records, payloads
+  npy,         // an array, converted from a dump
+  statistics,  // CSV: no tensor, but its statistics
+};
+
+std::string_view to_string(FileKind kind);
+
 struct FileDescription {
+  FileKind kind = FileKind::standard;
   std::string version;
   std::uint64_t dump_time = 0;  // microseconds since 1970
   std::string op_name;          // as in the header; may contain '/'
@@ -63,7 +93,9 @@ struct FileDescription {
   std::vector<std::pair<std::string, std::string>> attrs;
   std::uint64_t header_nbytes = 0;  // without the eight bytes of the length
   std::vector<TensorDescription> tensors;
-  std::string note;  // about the file as a whole: trailing bytes, missing bytes
+  std::vector<OriginalOp> original_ops;  // in the order of their tensors; not every output has one
+  std::vector<TensorSlice> slices;       // in the order of their tensors
+  std::string note;                      // about the file as a whole: trailing bytes, missing bytes
 };
 
 // What a file's name tells.
