@@ -111,7 +111,10 @@ void test_other_dump_names() {
 
   CHECK(parse_file_name("Add.full.1.7.1700000000000000").is_dump());
   CHECK(parse_file_name("9134657216587341217").is_dump());
-  CHECK(!parse_file_name("Add.full.1.7.1700000000000000.csv").is_dump());
+  CHECK(parse_file_name("Add.full.1.7.1700000000000000.csv").is_dump());
+  CHECK(parse_file_name("Add.full.1.7.1700000000000000.output.0.npy").is_dump());
+  CHECK(!parse_file_name("Add.full.1.7.1700000000000000.output.0.bin").is_dump());
+  CHECK(!parse_file_name("table.csv").is_dump());
   CHECK(!parse_file_name("notes.txt").is_dump());
 }
 
@@ -126,19 +129,7 @@ void test_names_of_other_files() {
   check_name(statistics, "Add|full|1|7|1700000000000000|-|-|-",
              "Add.full.1.7.1700000000000000.csv");
 
-  const std::string_view add = "Add|full|1|7|1700000000000000|-|-|-";
-  check_name(converted, add, "Add.full.1.7.1700000000000000.output.0.npy");
-  check_name(converted, add, "Add.full.1.7.1700000000000000.input.12.2x3.npy");
-  check_name(converted, add, "Add.full.1.7.1700000000000000.output.0.120.float32.NC1HWC0.bin");
-  check_name(converted, add, "Add.full.1.7.1700000000000000.space.0.bin");
-  check_name(converted, add, "Add.full.1.7.1700000000000000.l1buffer.0.bin");
-  check_name(converted, add, "Add.full.1.7.1700000000000000.output.0.pt");
-  check_name(converted, add, "Add.full.1.7.1700000000000000.output.0.json");
-  check_name(converted, nothing, "9134657216587341217.output.0.npy");
-  check_name(converted, nothing, "a.input.b.input.0.npy");
-  check_name(converted, nothing, "9134657216587341217.npy");
-  check_name(converted, nothing, "9134657216587341217.bin");
-  check_name(converted, nothing, ".input.0.input.1.npy");
+  check_name(statistics, "||1|5|1706152473105513|-|-|-", "exception_info.5.1.1706152473105513.csv");
   check_unknown("input.0.npy");
   check_unknown(".input.0.npy");
   check_unknown("x.input.npy");
@@ -148,6 +139,62 @@ void test_names_of_other_files() {
   check_unknown("123.npy");
   check_unknown("kernel.o");
   check_unknown("kernel_host.json");
+  check_name(converted, nothing, "9134657216587341217.npy");
+  check_name(converted, nothing, "9134657216587341217.bin");
+  check_unknown("x.input.99999999999999999999.npy");
+  check_unknown("x.Input.0.npy");
+  check_unknown("x.l1buffer.0");
+}
+
+// io|index and the other fields, of a converted file
+void check_converted(std::string_view expected, std::string_view name) {
+  const FileName file = parse_file_name(name);
+  const std::string io = file.io ? std::string(to_string(*file.io)) : "-";
+  check_name(name.ends_with(".npy") ? NameKind::npy : NameKind::converted,
+             expected.substr(expected.find(' ') + 1), name);
+  CHECK_EQ(io + "|" + text(file.index), expected.substr(0, expected.find(' ')));
+}
+
+void test_converted_names() {
+  const std::string add = "Add|full|1|7|1700000000000000|-|-|-";
+  check_converted("output|0 " + add, "Add.full.1.7.1700000000000000.output.0.npy");
+  check_converted("input|12 " + add, "Add.full.1.7.1700000000000000.input.12.2x3.npy");
+  check_converted("output|0 " + add,
+                  "Add.full.1.7.1700000000000000.output.0.120.float32.NC1HWC0.bin");
+  check_converted("space|3 " + add, "Add.full.1.7.1700000000000000.space.3.bin");
+  check_converted("buffer|1 " + add, "Add.full.1.7.1700000000000000.l1buffer.1.bin");
+  check_converted("output|0 " + add, "Add.full.1.7.1700000000000000.output.0.pt");
+  check_converted("output|0 " + add, "Add.full.1.7.1700000000000000.output.0.json");
+  check_converted("output|2 Add|ffts|1|7|1700000000000000|11|2|5",
+                  "Add.ffts.1.7.1700000000000000.4.11.2.5.output.2.npy");
+  // MindSpore, msprobe
+  check_converted("input|1 Add|Default_Add-op0|0|0|1734008383669918|-|-|-",
+                  "Add.Default_Add-op0.0.0.1734008383669918.input.1.DefaultFormat.float32.npy");
+  // Exception dumps: stream before task, no operator.
+  check_converted("input|4 ||1|5|1706152473105513|-|-|-",
+                  "exception_info.5.1.1706152473105513.input.4.npy");
+  check_converted("input|0 |my.tensor|-|-|20240101120000123|-|-|-",
+                  "my.tensor.custom.20240101120000123.input.0.npy");
+  check_converted("input|1 |a.output.0|-|-|20240101120000123|-|-|-",
+                  "a.output.0.custom.20240101120000123.input.1.npy");
+  // FX graphs, run node by node; an argument may be a list.
+  check_converted("input|0 aten.add.Tensor|add_1|-|-|20240101120000123|-|-|-",
+                  "add_1-aten.add.Tensor.INPUT.0.20240101120000123456.npy");
+  check_converted("input|0 aten.cat.default|cat|-|-|20240101120000123|-|-|-",
+                  "cat-aten.cat.default.INPUT.0.3.20240101120000123456.npy");
+  check_converted("output|1 aten.topk.default|topk|-|-|20240101120000999|-|-|-",
+                  "topk-aten.topk.default.OUTPUT.1.20240101120000999999.npy");
+  const std::string nothing = "||-|-|-|-|-|-";
+  check_converted("output|0 " + nothing, "a-b.OUTPUT.0.2024010112000012345.npy");  // 19 digits
+  check_converted("output|0 " + nothing, "a-b.OUTPUT.0.npy");
+  check_converted("output|0 " + nothing, "ab.OUTPUT.0.20240101120000123456.npy");
+  check_converted("output|0 " + nothing, "9134657216587341217.output.0.npy");
+  check_converted("input|0 " + nothing, "a.input.b.input.0.npy");
+  check_converted("input|1 " + nothing, ".input.0.input.1.npy");
+  check_converted("input|0 " + nothing, "a.input.0.output.1.npy");
+  CHECK(!parse_file_name("9134657216587341217.npy").io);
+  CHECK(!parse_file_name("Add.full.1.7.1700000000000000").io);
+  CHECK(!parse_file_name("Add.full.1.7.1700000000000000.csv").index);
 }
 
 // rank|time|device|model|model_id|step
@@ -178,6 +225,7 @@ void test_documented_layouts() {
                    "/data/worldsize8_global_rank3/20240101120000/2/graph_1/11/0");
   check_every_root("0|2024112145738|0|graph_1|1|0",
                    "/data/worldsize1_global_rank0/2024112145738/0/graph_1/1/0");
+  check_every_root("3||-|graph_1|-|12", "/data/worldsize8_global_rank3/graph_1/12");
   check_every_root("-||3||-|-", "/data/extra-info/data-dump/3");
   check_every_root("-||3||-|-", "/data/asys/dfx/data-dump/3");
   check_every_root("1||-|Net|0|5", "/data/rank_1/Net/0/5");
@@ -222,6 +270,12 @@ void test_directories_not_understood() {
   check_path("1||-||-|-", "/data/rank_1", "net/0");
   check_path("1||-||-|-", "/data/rank_1", "net/0/x");
   check_path("1||-||-|4", "/data/rank_1", "step_4/0/5");
+  check_path("3||-||-|-", "/data/worldsize8_global_rank3", "graph_1");
+  check_path("3||-||-|-", "/data/worldsize8_global_rank3", "graph_x/12");
+  check_path("3||-||-|-", "/data/worldsize8_global_rank3", "graph_1/x");
+  check_path("3||-||-|-", "/data/worldsize8_global_rank3", "graph_1/12/0");
+  check_path("3|20240101120000|-|graph_1|-|12", "/20240101120000/worldsize8_global_rank3",
+             "graph_1/12");
   // An archive's own time above a tree without one.
   check_path("1|20240101120000|-|Net|0|5", "/archive/20240101120000", "rank_1/Net/0/5");
   // A time above another is no step.
@@ -264,6 +318,7 @@ int main() {
   test_standard_names();
   test_other_dump_names();
   test_names_of_other_files();
+  test_converted_names();
   test_documented_layouts();
   test_missing_directories();
   test_directories_not_understood();

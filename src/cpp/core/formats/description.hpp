@@ -95,6 +95,7 @@ struct FileDescription {
   std::vector<TensorDescription> tensors;
   std::vector<OriginalOp> original_ops;  // in the order of their tensors; not every output has one
   std::vector<TensorSlice> slices;       // in the order of their tensors
+  bool fortran_order = false;            // npy: the first index varies fastest
   std::string note;                      // about the file as a whole: trailing bytes, missing bytes
 };
 
@@ -108,7 +109,8 @@ enum class NameKind : std::uint8_t {
   digits,      // an over-long name replaced by its hash, not found in mapping.csv
   statistics,  // a dump's name + ".csv", or statistic.csv
   mapping,     // mapping.csv
-  converted,   // ....{input|output|space|l1buffer}.{i}[....].{npy|bin|pt|json}
+  npy,         // {dump}.{input|output}.{i}[....].npy: a converted tensor that says what it is
+  converted,   // {dump}.{input|output|space|l1buffer}.{i}[....].{bin|pt|json}: one that does not
   core,        // an ELF core of an exception dump
   unknown,     // only the content can tell
 };
@@ -123,11 +125,14 @@ struct FileName {
   std::optional<std::int64_t> context_id;
   std::optional<std::int64_t> thread_id;
   std::optional<std::int64_t> device;  // the last part of an FFTS+ name
+  std::optional<Io> io;                // the one tensor that a converted file holds
+  std::optional<std::int64_t> index;
 
   // A file with such a name always gets at least one row.
   bool is_dump() const {
     return kind == NameKind::standard || kind == NameKind::op_debug ||
-           kind == NameKind::exception || kind == NameKind::custom || kind == NameKind::digits;
+           kind == NameKind::exception || kind == NameKind::custom || kind == NameKind::digits ||
+           kind == NameKind::npy || (kind == NameKind::statistics && timestamp.has_value());
   }
 };
 

@@ -14,7 +14,10 @@ namespace fastdump {
 namespace {
 
 constexpr std::string_view kConvertedSuffixes[] = {".npy", ".bin", ".pt", ".json"};
-constexpr std::string_view kConvertedIo[] = {"input", "output", "space", "l1buffer"};
+constexpr std::pair<std::string_view, Io> kConvertedIo[] = {
+    {"input", Io::input},   {"output", Io::output}, {"INPUT", Io::input},
+    {"OUTPUT", Io::output}, {"space", Io::space},   {"l1buffer", Io::buffer},
+};
 
 bool remove_suffix(std::string_view& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
@@ -97,21 +100,6 @@ std::optional<FileName> parse_standard(std::string_view name) {
   return file;
 }
 
-// {dump}.{io}.{index}[.{anything}]{suffix}: the dump's name, empty if the name is not like that.
-std::string_view converted_dump(std::string_view name) {
-  if (!remove_any_suffix(name, kConvertedSuffixes)) return {};
-  for (std::size_t dot = name.find('.', 1); dot != std::string_view::npos;
-       dot = name.find('.', dot + 1)) {
-    std::string_view rest = name.substr(dot + 1);
-    const std::string_view io = take_first_part(rest);
-    const std::string_view index = take_first_part(rest);
-    if (std::ranges::find(kConvertedIo, io) != std::end(kConvertedIo) && is_decimal(index)) {
-      return name.substr(0, dot);
-    }
-  }
-  return {};
-}
-
 // {name}.custom.{timestamp}
 std::optional<FileName> parse_custom(std::string_view name) {
   FileName file;
@@ -156,10 +144,62 @@ FileName of_kind(NameKind kind) {
   return file;
 }
 
-// A file made from a dump, whose name holds the dump's.
-FileName derived(NameKind kind, std::string_view dump) {
-  FileName file = parse_standard(dump).value_or(FileName{});
-  file.kind = kind;
+// The name of a dump itself.
+std::optional<FileName> parse_dump(std::string_view name) {
+  if (auto file = parse_custom(name)) return file;
+  if (auto file = parse_exception(name)) return file;
+  return parse_standard(name);
+}
+
+std::optional<Io> parse_converted_io(std::string_view text) {
+  const auto found = std::ranges::find(kConvertedIo, text, &std::pair<std::string_view, Io>::first);
+  return found == std::end(kConvertedIo) ? std::nullopt : std::optional(found->second);
+}
+
+// {node}-{target} before the io, [{position in a list}.]{time} after the index: so saves what runs
+// an FX graph node by node. The time, YYYYMMDDHHMMSS and microseconds, is more than 64 bits hold; it
+// is kept as the YYYYMMDDHHMMSSmmm of exception dumps.
+FileName parse_fx_node(std::string_view node, std::string_view rest) {
+  constexpr std::size_t kTimeDigits = 20;
+  constexpr std::size_t kKeptDigits = 17;
+  const std::string_view time = rest.substr(rest.rfind('.') + 1);  // npos + 1 is 0
+  const std::size_t dash = node.find('-');
+  FileName file;
+  if (time.size() != kTimeDigits || !is_decimal(time) || dash == std::string_view::npos)
+    return file;
+  file.timestamp = parse_decimal(time.substr(0, kKeptDigits));
+  file.op_name = node.substr(0, dash);
+  file.op_type = node.substr(dash + 1);
+  return file;
+}
+
+// {dump}.{io}.{index}[.{anything}]{suffix}
+std::optional<FileName> parse_converted(std::string_view name) {
+  const NameKind kind = name.ends_with(".npy") ? NameKind::npy : NameKind::converted;
+  if (!remove_any_suffix(name, kConvertedSuffixes)) return std::nullopt;
+  std::optional<FileName> first;
+  for (std::size_t dot = name.find('.', 1); dot != std::string_view::npos;
+       dot = name.find('.', dot + 1)) {
+    std::string_view rest = name.substr(dot + 1);
+    const auto io = parse_converted_io(take_first_part(rest));
+    const auto index = parse_decimal(take_first_part(rest));
+    if (!io || !index) continue;
+    const std::string_view dump = name.substr(0, dot);
+    const auto of_dump = parse_dump(dump);
+    // A name that somebody gave to a custom dump may look like this too.
+    if (first && !of_dump) continue;
+    first = of_dump ? *of_dump : parse_fx_node(dump, rest);
+    first->kind = kind;
+    first->io = io;
+    first->index = index;
+    if (of_dump) break;
+  }
+  return first;
+}
+
+FileName statistics_of(std::string_view dump) {
+  FileName file = parse_dump(dump).value_or(FileName{});
+  file.kind = NameKind::statistics;
   return file;
 }
 
@@ -168,14 +208,10 @@ FileName derived(NameKind kind, std::string_view dump) {
 FileName parse_file_name(std::string_view name) {
   if (name == "mapping.csv") return of_kind(NameKind::mapping);
   std::string_view stem = name;
-  if (remove_suffix(stem, ".csv")) return derived(NameKind::statistics, stem);
-  if (const auto dump = converted_dump(name); !dump.empty()) {
-    return derived(NameKind::converted, dump);
-  }
-  if (auto file = parse_custom(name)) return *std::move(file);
-  if (auto file = parse_exception(name)) return *std::move(file);
+  if (remove_suffix(stem, ".csv")) return statistics_of(stem);
+  if (auto file = parse_converted(name)) return *std::move(file);
   if (auto file = parse_core(name)) return *std::move(file);
-  if (auto file = parse_standard(name)) return *std::move(file);
+  if (auto file = parse_dump(name)) return *std::move(file);
   if (is_digits_name(name)) return of_kind(NameKind::digits);
   if (remove_any_suffix(stem, kConvertedSuffixes) && is_digits_name(stem)) {
     return of_kind(NameKind::converted);

@@ -13,6 +13,7 @@
 //   {time}/{device}/{model}/{model_id}/{step}         models
 //   {time}/{device}                                   single operators
 //   worldsize{N}_global_rank{R}/{time}/{device}/...   graph mode
+//   worldsize{N}_global_rank{R}/graph_{g}/{step}      FX graphs, node by node
 //   {step}/{time}/{device}/...                        MindSpore through acl
 //   rank_{r}/{time}/step_{s}[/{time}/{device}/...]    msprobe
 //   rank_{r}/{net}/{graph_id}/{iteration}             MindSpore, kernel by kernel
@@ -99,6 +100,13 @@ void read_graph(Components below_rank, Where& where) {
   if (below_rank.size() == 3 && until_anchor(below_rank).size() == 3) read_model(below_rank, where);
 }
 
+// graph_{g}/{step} and nothing else.
+void read_fx_graph(Components below_rank, Where& where) {
+  if (below_rank.size() != 2 || !numbered(below_rank[0], "graph")) return;
+  where.step = parse_decimal(below_rank[1]);
+  if (where.step) where.model = below_rank[0];
+}
+
 // The last {extra-info|dfx}/data-dump/{device}.
 std::optional<std::int64_t> exception_device(Components components) {
   std::optional<std::int64_t> device;
@@ -123,7 +131,8 @@ Where parse_tree_path(std::string_view above, std::string_view below) {
   // The deepest anchor of each kind is the dump's; those above it are where somebody stores dumps.
   Where where;
   std::optional<std::size_t> time;
-  std::optional<std::size_t> rank;  // "rank_{r}" only
+  std::optional<std::size_t> rank;   // "rank_{r}" only
+  std::optional<std::size_t> world;  // "worldsize{N}_global_rank{R}"
   std::optional<std::int64_t> step;
   for (std::size_t i = 0; i < path.size(); ++i) {
     if (is_time(path[i])) {
@@ -133,6 +142,7 @@ Where parse_tree_path(std::string_view above, std::string_view below) {
       rank = i;
     } else if (const auto global = global_rank(path[i])) {
       where.rank = global;
+      world = i;
     } else if (const auto s = numbered(path[i], "step")) {
       step = s;
     }
@@ -140,6 +150,7 @@ Where parse_tree_path(std::string_view above, std::string_view below) {
 
   if (time) read_run(components.subspan(*time), where);
   if (rank && (!time || *time < *rank)) read_graph(components.subspan(*rank + 1), where);
+  if (world && (!time || *time < *world)) read_fx_graph(components.subspan(*world + 1), where);
   if (!where.device) where.device = exception_device(components);
 
   // A step directory tells more than the iteration counter of the innermost one.
