@@ -237,15 +237,6 @@ def test_a_name_of_digits_without_a_mapping(tmp_path: Path) -> None:
     assert (second.path, second.status) == ("b/9134657216587341218", "malformed")
 
 
-def test_a_mapped_name_can_be_that_of_a_statistics_file(tmp_path: Path) -> None:
-    write(tmp_path / STD)
-    (tmp_path / "9134657216587341217").write_text("Input/Output,Index\n")
-    (tmp_path / "mapping.csv").write_text("9134657216587341217,Add.a.1.2.1700000000000000.csv\n")
-    table = fastdump.stats(tmp_path)
-    assert column(table, "path") == [STD]
-    assert sum(table.skipped.values()) == 1
-
-
 # Order
 
 
@@ -505,9 +496,7 @@ def test_other_files_are_counted_by_reason(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     (tmp_path / "random").write_bytes(bytes(range(255, 0, -1)))
     (tmp_path / "nul").write_bytes(bytes(100))
-    (tmp_path / f"{STD}.csv").write_text("Input/Output,Index\n")
-    (tmp_path / "statistic.csv").write_text("Op Type\n")
-    (tmp_path / f"{STD}.output.0.npy").write_bytes(b"\x93NUMPY")
+    (tmp_path / "table.csv").write_text("a,b\n")
     (tmp_path / f"{STD}.input.3.2x3.bin").write_bytes(b"1234")
     (tmp_path / f"{STD}.output.0.pt").write_bytes(b"PK")
     (tmp_path / f"{STD}.output.0.json").write_text("{}")
@@ -517,11 +506,10 @@ def test_other_files_are_counted_by_reason(tmp_path: Path) -> None:
     table = fastdump.stats(tmp_path)
     assert column(table, "path") == [STD]
     assert table.skipped == {
-        "text file": 1,
+        "text file": 2,
         "empty file": 1,
         "not a dump file": 2,
-        "statistics CSV": 2,
-        "converted file": 4,
+        "converted file": 3,
         "ELF core": 1,
         "FIFO": 1,
     }
@@ -531,6 +519,7 @@ def test_other_files_are_counted_by_reason(tmp_path: Path) -> None:
 def test_a_dumps_name_always_gives_a_row(content: bytes, tmp_path: Path) -> None:
     names = ["exception_info.5.1.1706152473105513", "n.custom.20260101120000123", "1234567890"]
     names += [STD, "Opdebug.Node_OpDebug.59.1597922031178434"]
+    names += [f"{STD}.csv", f"{STD}.output.0.npy"]
     for file_name in names:
         (tmp_path / file_name).write_bytes(content)
     table = fastdump.stats(tmp_path, level="full")
@@ -628,9 +617,29 @@ def test_trailing_bytes_are_noted(tmp_path: Path) -> None:
     content = dump_header(outputs=[ONES]) + bytes(ONES)
     (row,) = one_file(tmp_path, content)
     assert (row.status, row.note) == ("ok", None)
-    (row,) = one_file(tmp_path, content * 2)  # the writer appends to a file that exists
+    (row,) = one_file(tmp_path, content + bytes(13))
     assert (row.status, row.count, row.max) == ("ok", 4, 1)
-    assert f"{len(content)} trailing bytes" in row.note
+    assert "13 trailing bytes" in row.note
+
+
+def test_an_appended_dump_gives_rows_too(tmp_path: Path) -> None:
+    """The writer appends to a file that exists."""
+    first = dump_header(outputs=[ONES]) + bytes(ONES)
+    second = dump_header(inputs=[5 * ONES], outputs=[7 * ONES]) + bytes(5 * ONES) + bytes(7 * ONES)
+    (tmp_path / STD).write_bytes(first + second + first + b"rest")
+    table = fastdump.stats(tmp_path)
+    assert column(table, "io") == ["output", "input", "output", "output"]
+    assert column(table, "max") == [1, 5, 7, 1]
+    assert set(column(table, "status")) == {"ok"}
+    assert column(table, "offset")[-1] == 2 * len(first) + len(second) - ONES.nbytes
+    notes = column(table, "note")
+    assert [f"dump {i} of 3" in note for i, note in zip((1, 2, 2, 3), notes, strict=True)] == [
+        False,  # "of dump 1 of 3" would be news to nobody
+        True,
+        True,
+        True,
+    ]
+    assert all("4 trailing bytes" in note for note in notes)
 
 
 def test_header_only(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def default_threads() -> int:
     """Return FASTDUMP_THREADS, or the number of CPUs that this process may use."""
 
 def describe_file(path: bytes) -> dict[str, object]:
-    """Return what the header of one file says; no payload is read."""
+    """Return what the headers of one file say, of each tensor too; no payload is read."""
 
 def reduce_buffer(
     data: Buffer, dtype: str, n_elements: int, level: str, threads: int

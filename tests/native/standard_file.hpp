@@ -109,7 +109,7 @@ inline std::string with_length(const Message& header) {
 inline FileDescription describe(const Message& header, std::uint64_t payload_nbytes) {
   const Head head(with_length(header));
   FileDescription description;
-  describe_standard(head.span(), head.span().size() + payload_nbytes, description);
+  describe_standard(head.span(), head.span().size() + payload_nbytes, {}, description);
   return description;
 }
 

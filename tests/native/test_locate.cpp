@@ -55,18 +55,11 @@ void test_other_formats_are_named() {
   const auto end = [](std::string_view head) {
     return standard_header_end(Head(head).span(), 123);
   };
-  CHECK_REFUSED(end(little_endian(100, 8) + "ZZZZ"),
-                "nano (TLV) dump by its magic at byte 8, not a standard file", 8);
   CHECK_REFUSED(end(little_endian(100, 8) + "{\"ve"),
                 "JSON header at byte 8, expected a protobuf message", 8);
   CHECK_REFUSED(end("Input/Output"),
                 "header length 8453027202830724681 at byte 0 runs past the end of the file "
                 "(123 bytes): the file begins with text",
-                0);
-  CHECK_REFUSED(end("\x0a\x03"
-                    "1.0\x10\x80\x80\x80\x80\x80"),
-                "header length 9259418632993178378 at byte 0 runs past the end of the file "
-                "(123 bytes): the file begins like an inline (version 1) dump",
                 0);
 }
 
@@ -74,7 +67,7 @@ void test_header_shorter_than_promised() {
   const std::string file = with_length(Message().text(6, "op"));
   const Head head(std::string_view(file).substr(0, 10));
   FileDescription description;
-  CHECK_REFUSED(describe_standard(head.span(), file.size(), description),
+  CHECK_REFUSED(describe_standard(head.span(), file.size(), {}, description),
                 "the header ends at byte 12, only 10 bytes could be read", 10);
 }
 
@@ -105,7 +98,7 @@ void test_reused_description() {
   FileDescription reused;
   for (const Message* header : {&big, &small, &big, &big, &small}) {
     const Head head(with_length(*header));
-    describe_standard(head.span(), head.span().size() + 7, reused);
+    describe_standard(head.span(), head.span().size() + 7, {}, reused);
     CHECK(is_equal(reused, describe(*header, 7)));
   }
 }
@@ -137,7 +130,7 @@ void check_invariants(const FileDescription& d, std::uint64_t file_size) {
 void check_any_bytes(std::span<const std::byte> head, std::uint64_t file_size,
                      FileDescription& reused) {
   try {
-    describe_standard(head, file_size, reused);
+    describe_standard(head, file_size, {}, reused);
   } catch (const FormatError& error) {
     CHECK(error.offset() <= file_size);
     CHECK(!std::string_view(error.what()).empty());

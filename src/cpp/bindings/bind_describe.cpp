@@ -1,30 +1,50 @@
+#include <atomic>
 #include <vector>
 
 #include "bindings/bindings.hpp"
 #include "core/errors.hpp"
-#include "core/formats/standard.hpp"
+#include "core/formats/argument_kind.hpp"
+#include "core/formats/decimal.hpp"
+#include "core/formats/file_name.hpp"
 #include "core/formats/tensor_format.hpp"
 #include "core/io/file.hpp"
+#include "core/scan/describe.hpp"
+#include "core/scan/walk.hpp"
 
 namespace fastdump::bindings {
 namespace {
 
-std::uint64_t describe(const std::string& path, FileDescription& description) {
+constexpr std::size_t kHeadBytes = std::size_t{4} << 10;  // most headers are shorter
+
+// What a file is called in truth: its own name, unless that is a stand-in of digits.
+std::string real_name(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (!is_decimal(name)) return name;
+  const std::atomic<bool> stop = false;
+  std::atomic<std::uint64_t> found = 0;
+  const FileTree tree = walk({path}, {}, stop, found);
+  return tree.size() == 0 ? name : std::string(tree.real_name(0));
+}
+
+struct Description {
+  std::vector<FileDescription> dumps;
+  std::uint64_t file_nbytes = 0;
+};
+
+Description describe_path(const std::string& path) {
   const File file(path.c_str());
   if (file.error() != 0) throw SystemError(file.error(), path);
   const std::int64_t size = file.size();
   if (size < 0) throw SystemError(static_cast<int>(-size), path);
-  const auto file_size = static_cast<std::uint64_t>(size);
-  std::vector<std::byte> head(12);
-  const ReadResult start = read_at(file, head, 0);
-  if (start.error != 0) throw SystemError(start.error, path);
-  head.resize(start.nbytes);
-  head.resize(standard_header_end(head, file_size));
-  const ReadResult header = read_at(file, head, 0);
-  if (header.error != 0) throw SystemError(header.error, path);
-  if (header.nbytes < head.size()) throw FormatError("the header is cut short", header.nbytes);
-  describe_standard(head, file_size, description);
-  return file_size;
+  std::vector<std::byte> head(kHeadBytes);
+  const ReadResult read = read_at(file, head, 0);
+  if (read.error != 0) throw SystemError(read.error, path);
+  head.resize(read.nbytes);
+  Description description;
+  description.file_nbytes = static_cast<std::uint64_t>(size);
+  describe(file, description.file_nbytes, head, parse_file_name(real_name(path)),
+           description.dumps);
+  return description;
 }
 
 // Text from a file need not be UTF-8.
@@ -35,52 +55,98 @@ py::str to_text(const std::string& bytes) {
   return py::reinterpret_steal<py::str>(text);
 }
 
+py::object to_format(std::int64_t number) {
+  const std::string_view name = tensor_format_name(number);
+  return name.empty() ? py::str(std::to_string(number)) : py::str(name);
+}
+
 py::dict to_dict(const TensorDescription& tensor) {
-  const std::string_view format = tensor_format_name(tensor.format);
+  const std::string_view argument = argument_kind(tensor.input_type);
   py::dict dict;
   dict["io"] = to_string(tensor.io);
   dict["index"] = tensor.index;
   dict["data_type"] = tensor.data_type;
   dict["dtype"] = tensor.dtype == nullptr ? py::object(py::none()) : py::str(tensor.dtype->name);
-  dict["format"] = !is_typed(tensor) ? py::object(py::none())
-                   : format.empty()  ? py::str(std::to_string(tensor.format))
-                                     : py::str(format);
+  dict["format"] = is_typed(tensor) ? to_format(tensor.format) : py::object(py::none());
   dict["sub_format"] = tensor.sub_format;
   dict["shape"] = py::tuple(py::cast(tensor.shape));
   dict["origin_shape"] = py::tuple(py::cast(tensor.origin_shape));
   dict["nbytes"] = tensor.nbytes;
   dict["address"] = tensor.address;
+  dict["arg_index"] = tensor.arg_index;
+  dict["input_type"] = tensor.input_type;
+  dict["input_kind"] = argument.empty() ? py::object(py::none()) : py::str(argument);
   dict["offset"] = tensor.offset;
   dict["n_elements"] = tensor.n_elements;
   dict["status"] = to_string(tensor.status);
   dict["note"] = to_text(tensor.note);
+  // What few tensors have.
+  dict["original_op"] = py::none();
+  dict["slice"] = py::none();
+  dict["full_shape"] = py::none();
   return dict;
+}
+
+py::dict to_dict(const OriginalOp& op) {
+  py::dict dict;
+  dict["name"] = to_text(op.name);
+  dict["output_index"] = op.output_index;
+  dict["format"] = to_format(op.format);
+  return dict;
+}
+
+py::list to_ranges(const TensorSlice& slice) {
+  py::list ranges;
+  for (std::size_t i = 0; i < slice.lower.size(); ++i) {
+    ranges.append(py::make_tuple(slice.lower[i], slice.higher[i]));
+  }
+  return ranges;
+}
+
+void append_tensors(const FileDescription& dump, std::size_t appended, py::list& tensors) {
+  const std::size_t first = tensors.size();
+  for (const TensorDescription& tensor : dump.tensors) {
+    py::dict dict = to_dict(tensor);
+    dict["appended"] = appended;
+    dict["fortran_order"] = dump.fortran_order;
+    tensors.append(dict);
+  }
+  for (const OriginalOp& op : dump.original_ops) {
+    tensors[first + op.tensor]["original_op"] = to_dict(op);
+  }
+  for (const TensorSlice& slice : dump.slices) {
+    tensors[first + slice.tensor]["slice"] = to_ranges(slice);
+    tensors[first + slice.tensor]["full_shape"] = py::tuple(py::cast(slice.full_shape));
+  }
 }
 
 py::dict describe_file(const py::bytes& path) {
   const std::string name = path;
-  FileDescription description;
-  std::uint64_t file_nbytes = 0;
+  Description description;
   {
     // GIL: only C++ objects are touched.
     const py::gil_scoped_release release;
-    file_nbytes = describe(name, description);
+    description = describe_path(name);
   }
+  const FileDescription& first = description.dumps.front();
   py::list attrs;
-  for (const auto& [key, value] : description.attrs) {
+  for (const auto& [key, value] : first.attrs) {
     attrs.append(py::make_tuple(to_text(key), to_text(value)));
   }
   py::list tensors;
-  for (const TensorDescription& tensor : description.tensors) tensors.append(to_dict(tensor));
+  for (std::size_t i = 0; i < description.dumps.size(); ++i) {
+    append_tensors(description.dumps[i], i, tensors);
+  }
   py::dict dict;
-  dict["version"] = to_text(description.version);
-  dict["dump_time"] = description.dump_time;
-  dict["op_name"] = to_text(description.op_name);
-  dict["dfx_message"] = to_text(description.dfx_message);
+  dict["kind"] = to_string(first.kind);
+  dict["version"] = to_text(first.version);
+  dict["dump_time"] = first.dump_time;
+  dict["op_name"] = to_text(first.op_name);
+  dict["dfx_message"] = to_text(first.dfx_message);
   dict["attrs"] = attrs;
-  dict["header_nbytes"] = description.header_nbytes;
-  dict["file_nbytes"] = file_nbytes;
-  dict["note"] = to_text(description.note);
+  dict["header_nbytes"] = first.header_nbytes;
+  dict["file_nbytes"] = description.file_nbytes;
+  dict["note"] = to_text(description.dumps.back().note);
   dict["tensors"] = tensors;
   return dict;
 }
@@ -89,7 +155,7 @@ py::dict describe_file(const py::bytes& path) {
 
 void bind_describe(py::module_& module) {
   module.def("describe_file", &describe_file, py::arg("path"),
-             "The header of a standard dump file and what it says of each tensor.");
+             "What the headers of a dump file say, of each tensor too.");
 }
 
 }  // namespace fastdump::bindings

@@ -94,23 +94,55 @@ void set_format(TensorDescription& tensor, std::int64_t stored) {
   if (stored > 0xFF && tensor.sub_format == 0) tensor.sub_format = stored >> 8 & 0xFFFF;
 }
 
-// Data without a size are a version 1 dump's: in the message, not behind it.
-void refuse_inline_data(const TensorDescription& tensor, std::size_t data_nbytes,
-                        std::uint64_t offset) {
-  if (data_nbytes == 0 || tensor.nbytes != 0) return;
+// Where a tensor's own message keeps data. A size beside them says what they should be.
+struct InlineData {
+  bool there = false;
+  std::uint64_t offset = 0;
+  std::uint64_t nbytes = 0;
+};
+
+InlineData data_of(const Field& field) { return {true, field.offset, field.bytes.size()}; }
+
+void set_payload(TensorDescription& tensor, const InlineData& data, Payloads payloads,
+                 std::uint64_t message_offset) {
+  if (payloads == Payloads::within) {
+    if (tensor.nbytes != data.nbytes && tensor.nbytes != 0) {
+      tensor.note = "holds " + std::to_string(data.nbytes) + " bytes and says " +
+                    std::to_string(tensor.nbytes);
+    }
+    tensor.offset = data.offset;
+    tensor.nbytes = data.nbytes;
+    return;
+  }
+  // Data without a size are a version 1 dump's: in the message, not behind it.
+  if (data.nbytes == 0 || tensor.nbytes != 0) return;
   throw FormatError("inline data (version 1): " + std::string(to_string(tensor.io)) + " " +
-                        std::to_string(tensor.index) + " at byte " + std::to_string(offset) +
-                        " holds its " + std::to_string(data_nbytes) +
+                        std::to_string(tensor.index) + " at byte " +
+                        std::to_string(message_offset) + " holds its " +
+                        std::to_string(data.nbytes) +
                         " bytes itself, expected them after the header",
-                    offset);
+                    message_offset);
+}
+
+void read_original_op(const Field& message, OriginalOp& op) {
+  op.format = 0;  // what a message leaves out is 0: NCHW
+  Reader reader(message);
+  for (Field field; reader.next(field);) {
+    if (field.tag == bytes_tag(1)) op.name = text_of(field);
+    if (field.tag == varint_tag(2)) op.output_index = static_cast<std::uint32_t>(field.value);
+    if (field.tag == varint_tag(4)) op.format = as_int32(field.value) & 0xFF;
+  }
 }
 
 // OpInput and OpOutput: an output has original_op as number 4, which moves the rest by one.
+// `original_op` is set if there is one.
 template <Io io>
-void read_tensor(const Field& message, TensorDescription& tensor) {
+void read_tensor(const Field& message, Payloads payloads, TensorDescription& tensor,
+                 std::optional<OriginalOp>& original_op) {
   constexpr std::uint32_t kMoved = io == Io::output ? 1 : 0;
+  constexpr std::uint32_t kArgIndex = io == Io::output ? varint_tag(12) : varint_tag(10);
   std::int64_t format = 0;
-  std::size_t data_nbytes = 0;
+  InlineData data;
   Reader reader(message);
   for (Field field; reader.next(field);) {
     switch (field.tag) {
@@ -124,7 +156,7 @@ void read_tensor(const Field& message, TensorDescription& tensor) {
         read_shape(field, tensor.shape);
         break;
       case bytes_tag(4 + kMoved):
-        data_nbytes = field.bytes.size();
+        data = data_of(field);
         break;
       case varint_tag(5 + kMoved):
         tensor.nbytes = field.value;
@@ -138,28 +170,33 @@ void read_tensor(const Field& message, TensorDescription& tensor) {
       case varint_tag(8 + kMoved):
         tensor.address = field.value;
         break;
+      case kArgIndex:
+        tensor.arg_index = static_cast<std::uint32_t>(field.value);
+        break;
       default:
         if constexpr (io == Io::output) {
-          const bool is_original_op = field.tag == bytes_tag(4);
-          const bool is_dim_range = field.tag == bytes_tag(10);
-          if (is_original_op || is_dim_range) check_message(field);
+          if (field.tag == bytes_tag(4)) read_original_op(field, original_op.emplace());
+          if (field.tag == bytes_tag(10)) check_message(field);  // dim_range
+        } else if (field.tag == varint_tag(11)) {
+          tensor.input_type = static_cast<std::uint32_t>(field.value);
         }
     }
   }
   tensor.dtype = find_data_type(tensor.data_type);
   set_format(tensor, format);
-  refuse_inline_data(tensor, data_nbytes, message.offset);
+  set_payload(tensor, data, payloads, message.offset);
 }
 
 // OpBuffer and Workspace.
-void read_bytes_tensor(const Field& message, TensorDescription& tensor) {
-  std::size_t data_nbytes = 0;
+void read_bytes_tensor(const Field& message, Payloads payloads, TensorDescription& tensor) {
+  InlineData data;
   Reader reader(message);
   for (Field field; reader.next(field);) {
-    if (field.tag == bytes_tag(2)) data_nbytes = field.bytes.size();
+    if (field.tag == bytes_tag(2)) data = data_of(field);
     if (field.tag == varint_tag(3)) tensor.nbytes = field.value;
+    if (field.tag == varint_tag(4)) tensor.arg_index = static_cast<std::uint32_t>(field.value);
   }
-  refuse_inline_data(tensor, data_nbytes, message.offset);
+  set_payload(tensor, data, payloads, message.offset);
 }
 
 void read_attr(const Field& message, std::pair<std::string, std::string>& attr) {
@@ -206,15 +243,16 @@ void renew(TensorDescription& tensor, Io io, std::size_t index) {
   tensor = std::move(fresh);
 }
 
-void read_any_tensor(const Field& message, TensorDescription& tensor) {
+void read_any_tensor(const Field& message, Payloads payloads, TensorDescription& tensor,
+                     std::optional<OriginalOp>& original_op) {
   switch (tensor.io) {
     case Io::input:
-      return read_tensor<Io::input>(message, tensor);
+      return read_tensor<Io::input>(message, payloads, tensor, original_op);
     case Io::output:
-      return read_tensor<Io::output>(message, tensor);
+      return read_tensor<Io::output>(message, payloads, tensor, original_op);
     case Io::buffer:
     case Io::space:
-      return read_bytes_tensor(message, tensor);
+      return read_bytes_tensor(message, payloads, tensor);
   }
 }
 
@@ -244,6 +282,8 @@ void renew(FileDescription& description, const Counts& counts) {
   for (const std::size_t n : counts.tensors) n_tensors += n;
   description.tensors.resize(n_tensors);
   description.attrs.resize(counts.attrs);
+  description.original_ops.clear();
+  description.slices.clear();
   description.version.clear();
   description.dump_time = 0;
   description.op_name.clear();
@@ -253,7 +293,7 @@ void renew(FileDescription& description, const Counts& counts) {
 
 }  // namespace
 
-void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset,
+void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset, Payloads payloads,
                       FileDescription& description) {
   Reader reader(message, offset);
   const Counts counts = count(reader);
@@ -263,12 +303,19 @@ void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset,
   for (std::size_t i = 1; i < first.size(); ++i) first[i] = first[i - 1] + counts.tensors[i - 1];
   std::array<std::size_t, 4> n_read{};
   std::size_t n_attrs = 0;
+  std::optional<OriginalOp> original_op;
   for (Field field; reader.next(field);) {
     if (const auto io = io_of(field.tag)) {
       const std::size_t index = n_read[slot(*io)]++;
-      TensorDescription& tensor = description.tensors[first[slot(*io)] + index];
+      const std::size_t position = first[slot(*io)] + index;
+      TensorDescription& tensor = description.tensors[position];
       renew(tensor, *io, index);
-      read_any_tensor(field, tensor);
+      original_op.reset();
+      read_any_tensor(field, payloads, tensor, original_op);
+      if (original_op) {
+        original_op->tensor = position;
+        description.original_ops.push_back(*std::move(original_op));
+      }
     } else if (field.tag == kAttr) {
       read_attr(field, description.attrs[n_attrs++]);
     } else {

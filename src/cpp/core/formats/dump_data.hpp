@@ -15,11 +15,18 @@ inline constexpr std::size_t kMaxTensorsPerFile = 65536;
 inline constexpr std::size_t kMaxDims = 64;
 inline constexpr std::size_t kMaxAttrs = 65536;
 
+// Where a message keeps the bytes of its tensors.
+enum class Payloads : std::uint8_t {
+  behind,  // after the message (version 2): data within it are refused
+  within,  // in the field `data` of each tensor (version 1), which tells nbytes and offset
+};
+
 // `message` begins at byte `offset` of the file and must be a DumpData from its first byte to its
 // last, else FormatError. Sets everything in `description` that the message tells, in the order of
-// the payloads (inputs, outputs, buffers, spaces), and leaves offset, n_elements, status and notes
-// as in a new description. The memory of strings and vectors is reused.
-void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset,
+// the payloads (inputs, outputs, buffers, spaces), and leaves n_elements, status and notes, and the
+// offset of payloads behind the message, as in a new description. Looks at no byte of the data. The
+// memory of strings and vectors is reused.
+void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset, Payloads payloads,
                       FileDescription& description);
 
 }  // namespace fastdump

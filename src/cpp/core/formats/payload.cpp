@@ -192,7 +192,8 @@ std::string end_note(const FileDescription& description, std::optional<std::uint
 
 }  // namespace
 
-void place_payloads(FileDescription& description, std::uint64_t begin, std::uint64_t file_size) {
+std::uint64_t place_payloads(FileDescription& description, std::uint64_t begin,
+                             std::uint64_t file_size) {
   const std::uint64_t there = file_size - begin;
   const auto sum = sum_of_sizes(description.tensors);
   const std::uint64_t skipped =
@@ -216,6 +217,11 @@ void place_payloads(FileDescription& description, std::uint64_t begin, std::uint
     if (__builtin_add_overflow(offset, tensor.nbytes, &offset)) offset = kMaxU64;
   }
   description.note = end_note(description, sum ? *sum - skipped : sum, there);
+  return std::min(offset, file_size);
+}
+
+void count_payloads(FileDescription& description) {
+  for (TensorDescription& tensor : description.tensors) count_elements(tensor);
 }
 
 }  // namespace fastdump

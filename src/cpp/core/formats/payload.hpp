@@ -1,4 +1,4 @@
-// Where payloads lie that follow a header back to back, and what of each can be reduced.
+// Where payloads lie, and what of each can be reduced.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,14 @@
 
 namespace fastdump {
 
-// Sets offset, n_elements, status and note of every tensor, a missing shape where the size tells
-// one, and the file's note. The first payload is at byte `begin`, not after `file_size`. Whatever
-// sizes and shapes claim, the elements counted lie inside the file.
-void place_payloads(FileDescription& description, std::uint64_t begin, std::uint64_t file_size);
+// Of payloads that follow a header back to back: sets offset, n_elements, status and note of every
+// tensor, a missing shape where the size tells one, and the file's note. The first payload is at
+// byte `begin`, not after `file_size`. Whatever sizes and shapes claim, the elements counted lie
+// inside the file. Returns where the last payload ends; `file_size` if the file ends before.
+std::uint64_t place_payloads(FileDescription& description, std::uint64_t begin,
+                             std::uint64_t file_size);
+
+// Of payloads whose offset and nbytes are known to lie inside the file: sets the rest.
+void count_payloads(FileDescription& description);
 
 }  // namespace fastdump

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/formats/description.hpp"
@@ -18,9 +19,11 @@ inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{64} << 20;
 // so by name if it is another kind of dump.
 std::uint64_t standard_header_end(std::span<const std::byte> head, std::uint64_t file_size);
 
-// `head` is the start of the file, at least standard_header_end() bytes. Replaces `description`
-// (reused between files to spare allocations); after a FormatError its content means nothing.
-void describe_standard(std::span<const std::byte> head, std::uint64_t file_size,
-                       FileDescription& description);
+// `head` is the start of the file, at least standard_header_end() bytes; `thread_id` is what its
+// name tells, if it is an FFTS+ slice. Replaces `description` (reused between files to spare
+// allocations); after a FormatError its content means nothing. Returns where the last payload ends.
+std::uint64_t describe_standard(std::span<const std::byte> head, std::uint64_t file_size,
+                                std::optional<std::int64_t> thread_id,
+                                FileDescription& description);
 
 }  // namespace fastdump

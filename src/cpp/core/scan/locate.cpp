@@ -8,7 +8,7 @@
 
 #include "core/errors.hpp"
 #include "core/formats/file_name.hpp"
-#include "core/formats/standard.hpp"
+#include "core/scan/describe.hpp"
 
 namespace fastdump {
 namespace {
@@ -16,8 +16,6 @@ namespace {
 // Why a file with such a name is not opened; empty: its content decides.
 std::string_view skipped_by_name(NameKind kind) {
   switch (kind) {
-    case NameKind::statistics:
-      return "statistics CSV";
     case NameKind::converted:
       return "converted file";
     case NameKind::core:
@@ -46,7 +44,8 @@ class Locator {
     located_.rows.file = file;
   }
 
-  LocatedFile run(const FileTree& tree, const Selection& selection, FileDescription& description) {
+  LocatedFile run(const FileTree& tree, const Selection& selection,
+                  std::vector<FileDescription>& dumps) {
     const std::size_t file = located_.rows.file;
     if (!selection.may_hold(tree.directory(file).where, name_)) return excluded();
     if (name_.kind == NameKind::mapping) return excluded();  // the walk has read it
@@ -57,14 +56,16 @@ class Locator {
     if (located_.file.error() != 0) return unreadable(located_.file.error());
     if (const int error = read_head(); error != 0) return unreadable(error);
     try {
-      describe(description);
+      describe(located_.file, located_.size, located_.head, name_, dumps);
     } catch (const FormatError& error) {
       if (!name_.is_dump()) return skipped(describe_unknown(located_.head));
       if (!selection.has_op_name({}, name_.op_name)) return excluded();
       return row(Status::malformed, error.what());
+    } catch (const SystemError& error) {
+      return unreadable(error.error_number());
     }
-    if (!selection.has_op_name(description.op_name, name_.op_name)) return excluded();
-    return with_tensors(description, selection);
+    if (!selection.has_op_name(dumps.front().op_name, name_.op_name)) return excluded();
+    return with_tensors(dumps, selection);
   }
 
  private:
@@ -111,38 +112,34 @@ class Locator {
     return second.error;
   }
 
-  void describe(FileDescription& description) {
-    const std::uint64_t end = standard_header_end(located_.head, located_.size);
-    if (end <= located_.head.size()) {
-      describe_standard(located_.head, located_.size, description);
-      return;
-    }
-    // A header that the first read cut: its length was checked against the file and the limit.
-    std::vector<std::byte> header(end);
-    const ReadResult read = read_at(located_.file, header, 0);
-    if (read.nbytes < end) {
-      throw FormatError("the file shrank while its header was read: " +
-                            std::to_string(read.nbytes) + " of " + std::to_string(end) + " bytes",
-                        read.nbytes);
-    }
-    describe_standard(header, located_.size, description);
-  }
-
-  LocatedFile with_tensors(FileDescription& description, const Selection& selection) {
-    located_.rows.op_name = std::move(description.op_name);
-    if (description.tensors.empty()) {
+  LocatedFile with_tensors(std::vector<FileDescription>& dumps, const Selection& selection) {
+    FileDescription& first = dumps.front();
+    located_.rows.op_name = std::move(first.op_name);
+    if (first.tensors.empty()) {
       std::string note = "the header describes no tensor";
-      if (!description.note.empty()) note += "; " + description.note;
+      if (!first.note.empty()) note += "; " + first.note;
       return row(Status::ok, std::move(note));
     }
     located_.kind = LocatedFile::Kind::tensors;
-    located_.rows.note = description.note;
-    located_.rows.tensors.reserve(description.tensors.size());
-    for (TensorDescription& tensor : description.tensors) {
-      if (selection.has(tensor.io)) located_.rows.tensors.push_back({std::move(tensor), {}});
+    located_.rows.note = dumps.back().note;
+    for (std::size_t i = 0; i < dumps.size(); ++i) {
+      located_.rows.tensors.reserve(located_.rows.tensors.size() + dumps[i].tensors.size());
+      for (TensorDescription& tensor : dumps[i].tensors) {
+        if (!selection.has(tensor.io)) continue;
+        if (i > 0) mark_appended(tensor, i, dumps.size());
+        located_.rows.tensors.push_back({std::move(tensor), {}});
+      }
     }
     if (located_.rows.tensors.empty()) return excluded();
     return std::move(located_);
+  }
+
+  // Its io and index are those of a tensor of the first dump: the note tells them apart.
+  static void mark_appended(TensorDescription& tensor, std::size_t i, std::size_t n) {
+    std::string note =
+        "of dump " + std::to_string(i + 1) + " of " + std::to_string(n) + " in this file";
+    if (!tensor.note.empty()) note += "; " + tensor.note;
+    tensor.note = std::move(note);
   }
 
   std::span<std::byte> buffer_;
@@ -153,8 +150,8 @@ class Locator {
 }  // namespace
 
 LocatedFile locate(const FileTree& tree, std::size_t file, const Selection& selection,
-                   std::span<std::byte> buffer, FileDescription& description) {
-  return Locator(tree, file, buffer).run(tree, selection, description);
+                   std::span<std::byte> buffer, std::vector<FileDescription>& dumps) {
+  return Locator(tree, file, buffer).run(tree, selection, dumps);
 }
 
 }  // namespace fastdump

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/io/file.hpp"
 #include "core/scan/selection.hpp"
@@ -34,8 +35,8 @@ struct LocatedFile {
 // A first read that takes small files whole; the rest of a file of up to the buffer's size follows.
 inline constexpr std::size_t kFirstReadBytes = std::size_t{64} << 10;
 
-// `buffer` has at least kFirstReadBytes. Uses `description` as scratch.
+// `buffer` has at least kFirstReadBytes. Uses `dumps` as scratch.
 LocatedFile locate(const FileTree& tree, std::size_t file, const Selection& selection,
-                   std::span<std::byte> buffer, FileDescription& description);
+                   std::span<std::byte> buffer, std::vector<FileDescription>& dumps);
 
 }  // namespace fastdump

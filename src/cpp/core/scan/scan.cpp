@@ -48,7 +48,7 @@ class Pipeline {
   struct Found {
     std::vector<FileRows> rows;
     SkippedFiles skipped;
-    FileDescription description;
+    std::vector<FileDescription> dumps;
   };
 
   void run_thread() {
@@ -104,8 +104,7 @@ class Pipeline {
   bool ended() const { return stop_ || failed_; }
 
   void scan_file(std::size_t file, Worker& worker, Found& found) {
-    LocatedFile located =
-        locate(tree_, file, options_.selection, worker.buffer(), found.description);
+    LocatedFile located = locate(tree_, file, options_.selection, worker.buffer(), found.dumps);
     switch (located.kind) {
       case LocatedFile::Kind::excluded:
         return;

@@ -1,0 +1,183 @@
+#include "core/formats/npy.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "core/formats/byte_cursor.hpp"
+#include "core/formats/decimal.hpp"
+#include "core/formats/dump_data.hpp"
+#include "core/formats/payload.hpp"
+#include "core/formats/standard.hpp"
+
+namespace fastdump {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kVersionNbytes = 2;
+constexpr std::int64_t kNd = 2;  // the tensor format of arrays without a special layout
+
+// numpy's type strings of little-endian elements. numpy has no letter for the types of ml_dtypes
+// and stores them as bytes: of two bytes only bfloat16 is in use.
+constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
+    {"<f2", "float16"},   {"<f4", "float32"},     {"<f8", "float64"},  {"|b1", "bool"},
+    {"|i1", "int8"},      {"<i2", "int16"},       {"<i4", "int32"},    {"<i8", "int64"},
+    {"|u1", "uint8"},     {"<u2", "uint16"},      {"<u4", "uint32"},   {"<u8", "uint64"},
+    {"<c8", "complex64"}, {"<c16", "complex128"}, {"<V2", "bfloat16"}, {"|V2", "bfloat16"},
+};
+
+[[noreturn, gnu::cold]] void fail(const std::string& problem) {
+  throw FormatError("npy header: " + problem, kMagic.size() + kVersionNbytes);
+}
+
+// The dictionary's three values, found by their keys: numpy writes it on one line with no nesting
+// but the shape's, and a structured type, which no tensor has.
+class Header {
+ public:
+  explicit Header(std::string_view text) : text_(text) {}
+
+  std::string_view type() const {
+    const std::string_view value = value_of("descr");
+    if (value.empty() || (value.front() != '\'' && value.front() != '"')) {
+      fail("'descr' is not a plain type");
+    }
+    const std::size_t end = value.find(value.front(), 1);
+    if (end == std::string_view::npos) fail("'descr' has no closing quote");
+    return value.substr(1, end - 1);
+  }
+
+  bool fortran_order() const {
+    const std::string_view value = value_of("fortran_order");
+    if (value.starts_with("True")) return true;
+    if (!value.starts_with("False")) fail("'fortran_order' is neither True nor False");
+    return false;
+  }
+
+  std::vector<std::int64_t> shape() const {
+    std::string_view value = value_of("shape");
+    const std::size_t end = value.find(')');
+    if (!value.starts_with('(') || end == std::string_view::npos) fail("'shape' is not a tuple");
+    value = value.substr(1, end - 1);
+    std::vector<std::int64_t> shape;
+    while (!value.empty()) {
+      const std::size_t comma = std::min(value.find(','), value.size());
+      const std::string_view dim = trim(value.substr(0, comma));
+      value.remove_prefix(std::min(comma + 1, value.size()));
+      if (dim.empty() && trim(value).empty()) break;  // "(3,)"
+      const auto number = parse_decimal(dim);
+      if (!number) fail("dimension '" + std::string(dim.substr(0, 40)) + "' is not a number");
+      if (shape.size() == kMaxDims) fail("more than " + std::to_string(kMaxDims) + " dimensions");
+      shape.push_back(*number);
+    }
+    return shape;
+  }
+
+ private:
+  static std::string_view trim(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+    text.remove_prefix(begin);
+    return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+  }
+
+  std::string_view value_of(std::string_view key) const {
+    for (const char quote : {'\'', '"'}) {
+      const std::string quoted = quote + std::string(key) + quote;
+      const std::size_t at = text_.find(quoted);
+      if (at == std::string_view::npos) continue;
+      const std::string_view rest = trim(text_.substr(at + quoted.size()));
+      if (!rest.starts_with(':')) break;
+      return trim(rest.substr(1));
+    }
+    fail("no key '" + std::string(key) + "'");
+  }
+
+  std::string_view text_;
+};
+
+// The length field: two bytes in version 1, four after it.
+struct Layout {
+  std::size_t text_begin;
+  std::uint64_t text_nbytes;
+};
+
+Layout layout_of(std::span<const std::byte> head) {
+  ByteCursor cursor(head, 0);
+  cursor.take(kMagic.size(), "the magic");
+  const auto major = std::to_integer<int>(cursor.take(kVersionNbytes, "the version").front());
+  if (major < 1 || major > 3) fail("version " + std::to_string(major) + ", expected 1 to 3");
+  const std::uint64_t nbytes =
+      ByteCursor::little_endian(cursor.take(major == 1 ? 2 : 4, "the header length"));
+  return {static_cast<std::size_t>(cursor.offset()), nbytes};
+}
+
+std::uint64_t element_count(const std::vector<std::int64_t>& shape) {
+  if (std::ranges::find(shape, 0) != shape.end()) return 0;
+  std::uint64_t n = 1;
+  for (const std::int64_t dim : shape) {
+    if (__builtin_mul_overflow(n, static_cast<std::uint64_t>(dim), &n)) {
+      return std::numeric_limits<std::uint64_t>::max();
+    }
+  }
+  return n;
+}
+
+}  // namespace
+
+bool has_npy_magic(std::span<const std::byte> head) {
+  // The longest length field is part of it, so that nothing runs past the end of `head`.
+  return head.size() >= 12 &&
+         std::ranges::equal(head.first(kMagic.size()), kMagic,
+                            [](std::byte a, char b) { return static_cast<char>(a) == b; });
+}
+
+std::uint64_t npy_header_end(std::span<const std::byte> head, std::uint64_t file_size) {
+  const Layout layout = layout_of(head);
+  const std::uint64_t end = layout.text_begin + layout.text_nbytes;
+  if (end > file_size) {
+    fail("ends at byte " + std::to_string(end) + ", the file at byte " + std::to_string(file_size));
+  }
+  if (end > kMaxHeaderBytes) {
+    fail(std::to_string(end) + " bytes are more than the limit of " +
+         std::to_string(kMaxHeaderBytes));
+  }
+  return end;
+}
+
+void describe_npy(std::span<const std::byte> head, std::uint64_t file_size,
+                  FileDescription& description) {
+  const std::uint64_t end = npy_header_end(head, file_size);
+  const std::size_t begin = layout_of(head).text_begin;
+  const auto text = head.subspan(begin, end - begin);
+  // SAFETY: char may alias any object.
+  const Header header({reinterpret_cast<const char*>(text.data()), text.size()});
+
+  description = FileDescription{};
+  description.kind = FileKind::npy;
+  description.version = "npy";
+  description.header_nbytes = end;
+  description.fortran_order = header.fortran_order();
+  TensorDescription& tensor = description.tensors.emplace_back();
+  tensor.format = kNd;
+  tensor.shape = header.shape();
+  const std::string_view type = header.type();
+  const auto known = std::ranges::find(kTypes, type, [](const auto& pair) { return pair.first; });
+  if (known == std::end(kTypes)) {
+    tensor.data_type = -1;
+    tensor.nbytes = file_size - end;
+    place_payloads(description, end, file_size);
+    tensor.note = "elements of type '" + std::string(type.substr(0, 40)) + "'";
+    return;
+  }
+  tensor.dtype = find_data_type(known->second);
+  tensor.data_type = tensor.dtype->number;
+  tensor.nbytes = packed_nbytes(element_count(tensor.shape), tensor.dtype->bits);
+  place_payloads(description, end, file_size);
+}
+
+}  // namespace fastdump

@@ -1,0 +1,133 @@
+#include "core/scan/describe.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/errors.hpp"
+#include "core/formats/nano.hpp"
+#include "core/formats/npy.hpp"
+#include "core/formats/standard.hpp"
+#include "core/formats/version_1.hpp"
+#include "core/io/mapping.hpp"
+
+namespace fastdump {
+namespace {
+
+// Enough to tell how long a header is.
+constexpr std::size_t kMinHeadBytes = 12;
+
+class Describer {
+ public:
+  Describer(const File& file, std::uint64_t size, std::span<const std::byte> head,
+            const FileName& name)
+      : file_(file), size_(size), head_(head), name_(name) {}
+
+  void run(std::vector<FileDescription>& dumps) {
+    dumps.resize(1);
+    FileDescription& first = dumps.front();
+    if (has_npy_magic(head_)) {
+      describe_npy(bytes(0, npy_header_end(head_, size_)), size_, first);
+      if (name_.io) first.tensors.front().io = *name_.io;
+      if (name_.index) first.tensors.front().index = static_cast<std::uint32_t>(*name_.index);
+    } else if (has_nano_magic(head_)) {
+      describe_nano(bytes(0, nano_header_end(head_, size_)), size_, first);
+    } else {
+      describe_message(dumps);
+    }
+  }
+
+ private:
+  // Of the file from `offset` on; stays until the next call.
+  std::span<const std::byte> bytes(std::uint64_t offset, std::uint64_t n) {
+    if (offset + n <= head_.size()) return head_.subspan(offset, n);
+    scratch_.resize(n);
+    const ReadResult read = read_at(file_, scratch_, offset);
+    if (read.error != 0) throw SystemError(read.error, {});
+    if (read.nbytes < n) {
+      throw FormatError("the file shrank while its header was read: " +
+                            std::to_string(read.nbytes) + " of " + std::to_string(n) + " bytes",
+                        offset + read.nbytes);
+    }
+    return scratch_;
+  }
+
+  // A DumpData with a length before it or, if that makes no sense, as all there is.
+  void describe_message(std::vector<FileDescription>& dumps) {
+    std::optional<FormatError> not_standard;
+    try {
+      const std::uint64_t end = describe_standard(bytes(0, standard_header_end(head_, size_)),
+                                                  size_, name_.thread_id, dumps.front());
+      describe_appended(end, dumps);
+      return;
+    } catch (const FormatError& error) {
+      not_standard = error;
+    }
+    try {
+      describe_inline(dumps.front());
+    } catch (const FormatError& error) {
+      if (!has_version_1_mark(head_)) throw *not_standard;
+      throw FormatError("inline (version 1) dump: " + std::string(error.what()), error.offset());
+    }
+  }
+
+  // The message spans the file, yet only what lies between its payloads is looked at.
+  void describe_inline(FileDescription& description) {
+    if (head_.size() == size_) {
+      describe_version_1(head_, description);
+      return;
+    }
+    const Mapping mapped(file_, size_);
+    if (mapped.data() == nullptr) throw FormatError("the file cannot be mapped", 0);
+    std::atomic<bool> lost = false;
+    install_page_guard();
+    const PageGuard guard(mapped.data(), mapped.nbytes(), lost);
+    describe_version_1({mapped.data(), mapped.nbytes()}, description);
+    if (lost) throw FormatError("the file shrank while it was read", 0);
+  }
+
+  void describe_appended(std::uint64_t begin, std::vector<FileDescription>& dumps) {
+    FileDescription next;
+    while (begin < size_ && dumps.size() <= kMaxAppended && describe_at(begin, next)) {
+      if (dumps.size() == 1) dumps.front().note.clear();  // the trailing bytes are explained
+      begin = end_of_last_;
+      dumps.push_back(std::move(next));
+      next = {};
+    }
+  }
+
+  // False if no dump begins there.
+  bool describe_at(std::uint64_t begin, FileDescription& description) {
+    try {
+      const std::uint64_t size = size_ - begin;
+      const auto head = bytes(begin, std::min<std::uint64_t>(size, kMinHeadBytes));
+      const std::uint64_t header_end = standard_header_end(head, size);
+      end_of_last_ =
+          begin + describe_standard(bytes(begin, header_end), size, name_.thread_id, description);
+    } catch (const FormatError&) {
+      return false;
+    }
+    // Bytes that happen to be a message of unknown fields are no dump.
+    if (description.tensors.empty()) return false;
+    for (TensorDescription& tensor : description.tensors) tensor.offset += begin;
+    return true;
+  }
+
+  const File& file_;
+  const std::uint64_t size_;
+  const std::span<const std::byte> head_;
+  const FileName& name_;
+  std::vector<std::byte> scratch_;
+  std::uint64_t end_of_last_ = 0;
+};
+
+}  // namespace
+
+void describe(const File& file, std::uint64_t size, std::span<const std::byte> head,
+              const FileName& name, std::vector<FileDescription>& dumps) {
+  Describer(file, size, head, name).run(dumps);
+}
+
+}  // namespace fastdump
