@@ -416,6 +416,7 @@ def test_packed_codes_come_back(codes: list[int], dtype: tuple[str, int]) -> Non
         np.zeros(2, "U3"),
         np.zeros(2, "datetime64[s]"),
         TensorSpec(np.zeros(2, np.int64), dtype="UINT1"),
+        TensorSpec(np.zeros(2, np.int64), dtype="UINT1", size=1),
     ],
 )
 def test_array_types_that_cannot_be_written(array: Any, tmp_path: Path) -> None:
@@ -434,6 +435,7 @@ def test_array_types_that_cannot_be_written(array: Any, tmp_path: Path) -> None:
         ({"inputs": [TensorSpec(b"", original_op=OriginalOp())]}, "original_op"),
         ({"outputs": [TensorSpec(b"", input_type=1)]}, "input_type"),
         ({"buffers": [BufferSpec(b"", arg_index=1)]}, "arg_index"),
+        ({"outputs": [TensorSpec(b"", address_type=1)]}, "address_type"),
         ({"dump_time": -(1 << 63) - 1}, "64-bit"),
     ],
 )
@@ -482,6 +484,14 @@ def test_missing_directories_are_made_and_files_replaced(tmp_path: Path) -> None
     testing.write_dump(path, inputs=[np.zeros(100)])
     testing.write_dump(str(path), inputs=[np.ones(1)])
     assert parse_file(path)[1] == [np.ones(1).tobytes()]
+
+
+def test_dump_of_the_same_name_can_be_appended(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "dump"
+    first = testing.write_dump(path, inputs=[np.zeros(100)], append=True).read_bytes()
+    second = testing.write_dump(tmp_path / "other", outputs=[np.ones(3)]).read_bytes()
+    assert testing.write_dump(path, outputs=[np.ones(3)], append=True) == path
+    assert path.read_bytes() == first + second
 
 
 STANDARD_NAME = re.compile(
@@ -572,6 +582,15 @@ def test_mapping_gets_a_row_for_each_write(tmp_path: Path) -> None:
         f"{second.name},{long_name(301)}",
         f"{first.name},{long_name(300)}",
     ]
+
+
+def test_file_behind_a_number_can_be_appended_to(tmp_path: Path) -> None:
+    for _ in range(2):
+        path = testing.write_dump(tmp_path / long_name(300), outputs=[np.ones(3)], append=True)
+    content = path.read_bytes()
+    half = len(content) // 2
+    assert content[:half] == content[half:]
+    assert len((tmp_path / "mapping.csv").read_text().splitlines()) == 2
 
 
 @pytest.mark.skipif(not REFERENCE.is_dir(), reason="the reference dumps are not here")

@@ -53,9 +53,9 @@ class TensorSpec:
         one-bit elements from the high bit down. Bytes are written as they are.
     dtype : str or int, optional
         The vendor's name (``"FLOAT16"``), the name in numpy or ml_dtypes (``"float16"``), or any
-        number. Default: the type of the array; ``"UNDEFINED"`` for bytes. The elements of an array
-        are not converted: ``TensorSpec(codes, dtype="hifloat8")`` writes an uint8 array as HiFloat8
-        codes.
+        number (of the standard file, whatever kind of file is written). Default: the type of the
+        array; ``"UNDEFINED"`` for bytes. The elements of an array are not converted:
+        ``TensorSpec(codes, dtype="hifloat8")`` writes an uint8 array as HiFloat8 codes.
     format : str or int
         Name without its ``FORMAT_`` prefix, or any number.
     shape : sequence of int, optional
@@ -71,7 +71,9 @@ class TensorSpec:
     sub_format, offset, arg_index : int
         The header's fields of these names.
     input_type : int
-        Of inputs only.
+        What the argument of a kernel is, in an exception dump; of inputs only.
+    address_type : int
+        Of nano files only.
     dim_range : sequence of (int, int)
         First and last size of each dimension; of outputs only.
     original_op : OriginalOp, optional
@@ -96,6 +98,7 @@ class TensorSpec:
     offset: int = 0
     arg_index: int = 0
     input_type: int = 0
+    address_type: int = 0
     dim_range: Sequence[tuple[int, int]] = ()
     original_op: OriginalOp | None = None
 
@@ -125,6 +128,11 @@ class BufferSpec:
     size: int | None = None
     type: int = 0
     arg_index: int = 0
+
+
+def as_spec(tensor: npt.NDArray[Any] | TensorSpec) -> TensorSpec:
+    """Return what stands for a tensor that was given as an array."""
+    return tensor if isinstance(tensor, TensorSpec) else TensorSpec(np.asarray(tensor))
 
 
 def data_type_number(spec: TensorSpec) -> int:
@@ -174,6 +182,12 @@ def payload_nbytes(spec: TensorSpec) -> int:
         return memoryview(spec.data).nbytes
     bits = _packed_bits(spec)
     return -(-spec.data.size * bits // 8) if bits else spec.data.nbytes
+
+
+def size_field(spec: TensorSpec) -> int:
+    """Return the number of payload bytes that the header declares."""
+    nbytes = payload_nbytes(spec)  # also where it does not count: raises if there is no payload
+    return nbytes if spec.size is None else spec.size
 
 
 def payload(spec: TensorSpec) -> memoryview:
@@ -228,6 +242,12 @@ def _bit_packed(array: npt.NDArray[Any], bits: int) -> npt.NDArray[np.uint8]:
     return packed
 
 
+def element_bits(dtype: np.dtype[Any]) -> int:
+    """Return the bits of an element of an array's type in a dump; 0 if a dump has no such type."""
+    number = _number_by_name().get(dtype.name)
+    return 0 if number is None else _bits_by_number()[number]
+
+
 @functools.cache
 def _number_by_name() -> dict[str, int]:
     rows = _core.data_types()
@@ -239,7 +259,7 @@ def _number_by_name() -> dict[str, int]:
 
 @functools.cache
 def _bits_by_number() -> dict[int, int]:
-    return {number: bits for number, _, _, bits, _ in _core.data_types()}
+    return {number: bits for number, _, _, bits, *_ in _core.data_types()}
 
 
 @functools.cache

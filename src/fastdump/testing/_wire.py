@@ -40,6 +40,11 @@ def message_field(number: int, message: bytes) -> bytes:
     return varint(number << 3 | _LENGTH_DELIMITED) + varint(len(message)) + message
 
 
+def bytes_field(number: int, data: memoryview) -> bytes:
+    """Encode a field of raw bytes."""
+    return message_field(number, bytes(data)) if data.nbytes else b""
+
+
 def string_field(number: int, text: str) -> bytes:
     """Encode a string; lone surrogates become the bytes that they stand for (`os.fsdecode`)."""
     return message_field(number, text.encode("utf-8", "surrogateescape")) if text else b""
