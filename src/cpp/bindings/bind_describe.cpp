@@ -67,7 +67,8 @@ py::dict to_dict(const TensorDescription& tensor) {
   dict["index"] = tensor.index;
   dict["data_type"] = tensor.data_type;
   dict["dtype"] = tensor.dtype == nullptr ? py::object(py::none()) : py::str(tensor.dtype->name);
-  dict["format"] = is_typed(tensor) ? to_format(tensor.format) : py::object(py::none());
+  // Buffers and spaces have none, tables of statistics may not tell.
+  dict["format"] = tensor.format < 0 ? py::object(py::none()) : to_format(tensor.format);
   dict["sub_format"] = tensor.sub_format;
   dict["shape"] = py::tuple(py::cast(tensor.shape));
   dict["origin_shape"] = py::tuple(py::cast(tensor.origin_shape));

@@ -10,6 +10,7 @@
 #include "core/formats/nano.hpp"
 #include "core/formats/npy.hpp"
 #include "core/formats/standard.hpp"
+#include "core/formats/statistics_csv.hpp"
 #include "core/formats/version_1.hpp"
 #include "core/io/mapping.hpp"
 
@@ -28,7 +29,9 @@ class Describer {
   void run(std::vector<FileDescription>& dumps) {
     dumps.resize(1);
     FileDescription& first = dumps.front();
-    if (has_npy_magic(head_)) {
+    if (name_.kind == NameKind::statistics || is_statistics_csv(head_)) {
+      describe_statistics(first);
+    } else if (has_npy_magic(head_)) {
       describe_npy(bytes(0, npy_header_end(head_, size_)), size_, first);
       if (name_.io) first.tensors.front().io = *name_.io;
       if (name_.index) first.tensors.front().index = static_cast<std::uint32_t>(*name_.index);
@@ -52,6 +55,26 @@ class Describer {
                         offset + read.nbytes);
     }
     return scratch_;
+  }
+
+  void describe_statistics(FileDescription& description) {
+    if (size_ > kMaxStatisticsBytes) {
+      throw FormatError(std::to_string(size_) + " bytes are too many for a table of statistics", 0);
+    }
+    const auto text = bytes(0, size_);
+    // SAFETY: char may alias any object.
+    StatisticsCsv csv =
+        parse_statistics_csv({reinterpret_cast<const char*>(text.data()), text.size()});
+    description = FileDescription{};
+    description.kind = FileKind::statistics;
+    description.version = "csv";
+    description.header_nbytes = size_;
+    description.note = std::move(csv.problem);
+    for (ReportedTensor& reported : csv.tensors) {
+      TensorDescription& tensor = description.tensors.emplace_back(std::move(reported.tensor));
+      tensor.status = Status::absent;
+      tensor.note = "only its statistics were dumped";
+    }
   }
 
   // A DumpData with a length before it or, if that makes no sense, as all there is.

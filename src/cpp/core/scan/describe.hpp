@@ -1,5 +1,5 @@
 // What an open file holds, by its content: the formats in the order in which they can be told
-// apart. Reads headers and no payload.
+// apart. Reads headers and no payload; of statistics the whole table, whose tensors are absent.
 #pragma once
 
 #include <cstddef>

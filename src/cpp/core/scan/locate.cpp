@@ -8,7 +8,9 @@
 
 #include "core/errors.hpp"
 #include "core/formats/file_name.hpp"
+#include "core/formats/statistics_csv.hpp"
 #include "core/scan/describe.hpp"
+#include "core/scan/reported_rows.hpp"
 
 namespace fastdump {
 namespace {
@@ -56,6 +58,9 @@ class Locator {
     if (located_.file.error() != 0) return unreadable(located_.file.error());
     if (const int error = read_head(); error != 0) return unreadable(error);
     try {
+      if (name_.kind == NameKind::statistics || is_statistics_csv(located_.head)) {
+        return with_reported(selection);
+      }
       describe(located_.file, located_.size, located_.head, name_, dumps);
     } catch (const FormatError& error) {
       if (!name_.is_dump()) return skipped(describe_unknown(located_.head));
@@ -110,6 +115,20 @@ class Locator {
     located_.head = buffer_.first(first.nbytes + second.nbytes);
     located_.size = located_.head.size();
     return second.error;
+  }
+
+  LocatedFile with_reported(const Selection& selection) {
+    if (located_.size > kMaxStatisticsBytes) {
+      throw FormatError(
+          std::to_string(located_.size) + " bytes are too many for a table of statistics", 0);
+    }
+    std::string text(located_.size, '\0');
+    const ReadResult read = read_at(located_.file, std::as_writable_bytes(std::span(text)), 0);
+    if (read.error != 0) return unreadable(read.error);
+    text.resize(read.nbytes);
+    located_.reported = reported_rows(located_.rows.file, name_, selection, text);
+    located_.kind = LocatedFile::Kind::reported;
+    return located_.reported.empty() ? excluded() : std::move(located_);
   }
 
   LocatedFile with_tensors(std::vector<FileDescription>& dumps, const Selection& selection) {

@@ -19,6 +19,7 @@ struct LocatedFile {
   enum class Kind {
     tensors,   // rows.tensors are described; their payloads may be reduced
     row,       // gives no tensor; rows is complete
+    reported,  // of statistics instead of tensors; `reported` is complete
     skipped,   // not a dump, see `reason`
     excluded,  // the selection rules it out
   };
@@ -26,6 +27,7 @@ struct LocatedFile {
   Kind kind = Kind::skipped;
   std::string_view reason;
   FileRows rows;
+  std::vector<FileRows> reported;  // of each operator
   File file;
   std::uint64_t size = 0;
   // The first bytes of the file, in the buffer that locate() was given. A small file is here whole.

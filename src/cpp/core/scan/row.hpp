@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/formats/description.hpp"
+#include "core/formats/statistics_csv.hpp"
 #include "kernels/partial.hpp"
 
 namespace fastdump {
@@ -14,7 +16,21 @@ namespace fastdump {
 struct TensorRow {
   TensorDescription tensor;
   // Empty: not asked for, or there is nothing to reduce.
-  std::optional<kernels::Statistics> statistics;
+  std::optional<kernels::Statistics> statistics = std::nullopt;
+  // In rows of source csv, else null. Apart, for a million rows of the other source have none.
+  std::unique_ptr<ReportedStatistics> reported = nullptr;
+  // What a header always tells, a statistics CSV may not.
+  bool has_shape = true;
+  bool has_nbytes = true;
+};
+
+// Whether a person should look at it: its bytes are not all there, or among the elements are NaN or
+// Inf. Where those were not counted, a moment that is NaN or Inf tells of them.
+bool is_bad(const TensorRow& row);
+
+enum class Source : std::uint8_t {
+  tensor,  // computed from the elements
+  csv,     // read from the vendor's statistics
 };
 
 struct FileRows {
@@ -23,6 +39,10 @@ struct FileRows {
   std::string note;      // about the file as a whole
   // A file that gives no tensor is one row with this status; otherwise tensors have their own.
   Status status = Status::ok;
+  Source source = Source::tensor;
+  // Of a table of many operators, which is cut into one FileRows for each execution: what its rows
+  // say instead of the file's name. Null: the name tells.
+  std::unique_ptr<const FileName> op;
   std::vector<TensorRow> tensors;
 };
 

@@ -19,12 +19,6 @@ namespace {
 // Files that a thread takes from the list at once: fewer visits to the lock, still an even end.
 constexpr std::size_t kMaxBatch = 16;
 
-bool is_bad(const TensorRow& row) {
-  const Status status = row.tensor.status;
-  if (status != Status::ok && status != Status::unsupported) return true;
-  return row.statistics && row.statistics->finite != row.statistics->count;
-}
-
 // The work list and the threads that share it.
 class Pipeline {
  public:
@@ -113,6 +107,10 @@ class Pipeline {
         return;
       case LocatedFile::Kind::row:
         keep(std::move(located.rows), found);
+        return;
+      case LocatedFile::Kind::reported:
+        counters_.bytes_done.fetch_add(located.size, std::memory_order_relaxed);
+        for (FileRows& rows : located.reported) keep(std::move(rows), found);
         return;
       case LocatedFile::Kind::tensors:
         break;

@@ -20,8 +20,13 @@ bool contains(const std::vector<std::int64_t>& wanted, const std::optional<std::
 }  // namespace
 
 bool Selection::may_hold(const Where& where, const FileName& name) const {
+  const bool rows_tell = name.kind == NameKind::statistics && name.op_type.empty();
   return contains(rank, where.rank) && contains(step, where.step) &&
-         (op_type.empty() || matches(op_type, name.op_type));
+         (rows_tell || has_op_type(name.op_type));
+}
+
+bool Selection::has_op_type(const std::string& type) const {
+  return op_type.empty() || matches(op_type, type);
 }
 
 bool Selection::has_op_name(const std::string& in_header, const std::string& in_file_name) const {

@@ -18,8 +18,10 @@ struct Selection {
   std::vector<std::int64_t> rank;
   std::vector<Io> tensor;
 
-  // False if where the file lies and what it is called rule it out, whatever it holds.
+  // False if where the file lies and what it is called rule it out, whatever it holds. A table of
+  // statistics may be of many operators, which only its rows name.
   bool may_hold(const Where& where, const FileName& name) const;
+  bool has_op_type(const std::string& type) const;
   // The header's name is the true one, the file name's its stand-in: either may match.
   bool has_op_name(const std::string& in_header, const std::string& in_file_name) const;
   bool has(Io io) const;

@@ -20,11 +20,16 @@ using kernels::Number;
 using kernels::NumberKind;
 using kernels::Statistics;
 
+// What is known of the execution that the rows are of.
+FileName name_of(const FileTree& tree, const FileRows& rows) {
+  return rows.op == nullptr ? parse_file_name(tree.real_name(rows.file)) : *rows.op;
+}
+
 std::vector<Execution> executions_of(const Scan& scan) {
   std::vector<Execution> executions;
   executions.reserve(scan.rows().size());
   for (const FileRows& rows : scan.rows()) {
-    const FileName name = parse_file_name(scan.tree().real_name(rows.file));
+    const FileName name = name_of(scan.tree(), rows);
     executions.push_back({rows.file, name.timestamp, name.stream_id, name.task_id});
   }
   return executions;
@@ -112,22 +117,24 @@ class TableBuilder {
   }
 
   void add_file(const FileTree& tree, const FileRows& rows) {
-    const FileName name = parse_file_name(tree.real_name(rows.file));
+    const FileName name = name_of(tree, rows);
     const std::string path = tree.shown_path(rows.file);
     if (rows.tensors.empty()) {
       add_origin(tree.directory(rows.file).where, name, rows);
       add_no_tensor();
-      end_row(rows.status, rows.note, path, std::nullopt);
+      end_row(rows.status, rows.note, path, std::nullopt, rows.source);
       return;
     }
     for (const TensorRow& row : rows.tensors) {
       add_origin(tree.directory(rows.file).where, name, rows);
       std::string note = row.tensor.note;
-      add_tensor(row.tensor);
+      add_tensor(row);
       add_statistics(row, note);
       // A truncated tensor's own note says already that the file ends early.
       if (row.tensor.status != Status::truncated) add_note(note, rows.note);
-      end_row(row.tensor.status, note, path, to_int64(row.tensor.offset));
+      const bool has_payload = rows.source == Source::tensor;
+      end_row(row.tensor.status, note, path,
+              has_payload ? std::optional(to_int64(row.tensor.offset)) : std::nullopt, rows.source);
     }
   }
 
@@ -172,21 +179,34 @@ class TableBuilder {
     add_no_statistics();
   }
 
-  void add_tensor(const TensorDescription& tensor) {
+  void add_tensor(const TensorRow& row) {
+    const TensorDescription& tensor = row.tensor;
     io_->append(to_string(tensor.io));
     index_->append(tensor.index);
     dtype_->append_or_null(tensor.dtype == nullptr ? "" : tensor.dtype->name);
-    nbytes_->append(to_int64(tensor.nbytes));
-    if (!is_typed(tensor)) {
+    nbytes_->append(row.has_nbytes ? std::optional(to_int64(tensor.nbytes)) : std::nullopt);
+    add_format(tensor.format);
+    add_shape(shape_, tensor.shape, is_typed(tensor) && row.has_shape);
+    // Statistics are reported of what is stored, and of nothing else.
+    add_shape(origin_shape_, tensor.origin_shape, is_typed(tensor) && row.reported == nullptr);
+  }
+
+  // Buffers and spaces have none.
+  void add_format(std::int64_t number) {
+    if (number < 0) {
       format_->append_null();
-      shape_->append_null();
-      origin_shape_->append_null();
       return;
     }
-    const std::string_view format = tensor_format_name(tensor.format);
-    format_->append(format.empty() ? std::to_string(tensor.format) : format);
-    shape_->append(tensor.shape);
-    origin_shape_->append(tensor.origin_shape);
+    const std::string_view format = tensor_format_name(number);
+    format_->append(format.empty() ? std::to_string(number) : format);
+  }
+
+  static void add_shape(ListColumn* column, const std::vector<std::int64_t>& shape, bool is_known) {
+    if (is_known) {
+      column->append(shape);
+    } else {
+      column->append_null();
+    }
   }
 
   void add_no_statistics() {
@@ -200,6 +220,10 @@ class TableBuilder {
 
   void add_statistics(const TensorRow& row, std::string& note) {
     const TensorDescription& tensor = row.tensor;
+    if (row.reported != nullptr) {
+      add_reported(*row.reported);
+      return;
+    }
     if (!row.statistics) {
       count_->append(is_reducible(tensor) ? std::optional(to_int64(tensor.n_elements))
                                           : std::nullopt);
@@ -232,13 +256,35 @@ class TableBuilder {
                                                 : std::optional(statistics.first_bad));
   }
 
+  // All that the vendor offers, whatever the level: it costs nothing.
+  void add_reported(const ReportedStatistics& reported) {
+    const auto count_of = [](std::optional<std::uint64_t> number) {
+      return number ? std::optional(to_int64(*number)) : std::nullopt;
+    };
+    count_->append(count_of(reported.count));
+    if (!level_) {
+      add_no_statistics();
+      return;
+    }
+    max_->append(reported.max);
+    min_->append(reported.min);
+    mean_->append(reported.mean);
+    l2norm_->append(reported.l2norm);
+    nan_->append(count_of(reported.nan));
+    pos_inf_->append(count_of(reported.pos_inf));
+    neg_inf_->append(count_of(reported.neg_inf));
+    if (level_ != Level::full) return;
+    zero_->append(count_of(reported.zero));
+    for (Int64Column* column : {subnormal_, saturated_, first_bad_}) column->append(std::nullopt);
+  }
+
   void end_row(Status status, std::string_view note, std::string_view path,
-               std::optional<std::int64_t> offset) {
+               std::optional<std::int64_t> offset, Source source) {
     status_->append(to_string(status));
     note_->append_or_null(note);
     path_->append(path);
     offset_->append(offset);
-    source_->append("tensor");
+    source_->append(source == Source::csv ? "csv" : "tensor");
     ++n_rows_;
   }
 
