@@ -64,6 +64,7 @@ def test_it_counts_what_is_there(dump: Path, capsys: pytest.CaptureFixture[str])
         "files": 2,
         "ops": 2,
         "tensors": 3,
+        "reported": 0,
         "bytes": 6 * ARRAY.nbytes,
         "first_timestamp": START + 2_000_000,
         "last_timestamp": START + 2_500_000,

@@ -288,8 +288,15 @@ def test_damaged_messages_are_refused_as_google_refuses_them(data: st.DataObject
                 describe(damaged)
         return
     # Google drops what a varint has beyond 64 bits, this reader refuses it.
-    if is_within_limits(message) and not re.search(rb"[\x80-\xff]{9}[\x02-\xff]", damaged):
-        assert_described(describe(damaged), message, damaged)
+    if not is_within_limits(message) or re.search(rb"[\x80-\xff]{9}[\x02-\xff]", damaged):
+        return
+    try:
+        described = describe(damaged)
+    except _core.FormatError as error:
+        # Google passes over unknown groups without a look at the numbers of their fields.
+        assert "field number 0 " in str(error)
+        return
+    assert_described(described, message, damaged)
 
 
 # One case after the other

@@ -506,7 +506,8 @@ def test_other_files_are_counted_by_reason(tmp_path: Path) -> None:
     table = fastdump.stats(tmp_path)
     assert column(table, "path") == [STD]
     assert table.skipped == {
-        "text file": 2,
+        "text file": 1,
+        "other CSV file": 1,
         "empty file": 1,
         "not a dump file": 2,
         "converted file": 3,
@@ -743,13 +744,15 @@ def test_an_exception_from_the_callback_stops_the_scan(
         last.append(progress)
         raise raised
 
-    n_threads = threading.active_count(), count_tasks()
+    n_threads, n_tasks = threading.active_count(), count_tasks()
     with pytest.raises(error) as caught:
         fastdump.stats(huge_dump, progress=stop, io=io)
     assert caught.value is raised
     assert len(last) == 1
     assert last[0].bytes_done < HUGE
-    assert (threading.active_count(), count_tasks()) == n_threads
+    # Fewer if a thread of something else was still ending.
+    assert threading.active_count() <= n_threads
+    assert count_tasks() <= n_tasks
 
 
 def count_tasks() -> int:

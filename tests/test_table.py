@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import html.parser
+import math
 import random
 import subprocess
 import sys
@@ -280,8 +281,10 @@ def random_rows(n_rows: int) -> list[dict[str, Any]]:
             "io": one_of(None, "input", "output", "buffer", "space"),
             "index": i,
             "dtype": one_of(None, "float16", "bfloat16", "int8", "hifloat8", "undefined"),
-            "max": one_of(None, 0.0, 1.0, 65504.0, -3.0, 127.0),
-            "min": one_of(None, -1.0, -65504.0, -4.0),
+            "max": one_of(None, None, 0.0, 1.0, 65504.0, -3.0, 127.0, math.inf, math.nan),
+            "min": one_of(None, None, -1.0, -65504.0, -4.0, -4.0, -math.inf),
+            "mean": one_of(None, None, None, 0.0, 0.0, 0.0, math.nan, math.inf, -math.inf),
+            "l2norm": one_of(None, None, None, 1.0, 1.0, 1.0, math.nan, math.inf),
             "nan": one_of(None, 0, 0, 0, 0, 2),
             "pos_inf": one_of(None, 0, 0, 0, 0, 2),
             "neg_inf": one_of(None, 0, 0, 2),
@@ -291,9 +294,18 @@ def random_rows(n_rows: int) -> list[dict[str, Any]]:
     ]
 
 
+def moments_told(row: dict[str, Any]) -> list[float]:
+    """Return the moments that tell of bad elements, because those were not all counted."""
+    if None not in (row["nan"], row["pos_inf"], row["neg_inf"]):
+        return []
+    moments = [row[name] for name in ("max", "min", "mean", "l2norm")]
+    return [x for x in moments if x is not None and not math.isfinite(x)]
+
+
 def is_bad(row: dict[str, Any]) -> bool:
     counts = (row["nan"] or 0) + (row["pos_inf"] or 0) + (row["neg_inf"] or 0)
-    return counts > 0 or row["status"] not in ("ok", "unsupported")
+    told = bool(moments_told(row))
+    return counts > 0 or told or row["status"] not in ("ok", "unsupported")
 
 
 def test_bad_rows(make_arrow: Any) -> None:
@@ -344,16 +356,20 @@ def test_filter_rejects_what_is_no_tensor_kind(table: StatsTable) -> None:
 def severity(row: dict[str, Any]) -> tuple[int, float]:
     """Return what `worst` sorts by, written down a second time."""
     timestamp = float("inf") if row["timestamp"] is None else row["timestamp"]
-    if row["nan"] or row["pos_inf"]:
+    told = moments_told(row)
+    if -math.inf in told and math.inf in told and row["l2norm"] == math.inf:
+        told.remove(math.inf)  # that of the norm, which -Inf makes infinite
+    if row["nan"] or row["pos_inf"] or math.inf in told or any(map(math.isnan, told)):
         return 0, timestamp
     if row["status"] not in ("ok", "unsupported"):
         return 1, timestamp
-    if row["neg_inf"]:
+    if row["neg_inf"] or -math.inf in told:
         return 2, timestamp
     if row["status"] == "unsupported":
         return 5, 0.0
     largest = {"float16": 65504.0, "bfloat16": 255 * 2.0**120, "hifloat8": 2.0**15}
     magnitudes = [abs(row[name]) for name in ("max", "min") if row[name] is not None]
+    magnitudes = [magnitude for magnitude in magnitudes if not math.isnan(magnitude)]
     if row["dtype"] in largest and magnitudes:
         return 3, -max(magnitudes) / largest[row["dtype"]]
     return 4, 0.0

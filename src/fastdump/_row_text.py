@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fastdump._printable import printable
 from fastdump._quantities import is_integer, shape_text, value_text
 from fastdump._schema import StatsRow
-from fastdump._styles import DOUBTFUL, SUBTLE, inf_style, nan_style, status_cell
+from fastdump._styles import DOUBTFUL, SUBTLE, inf_style, moment_style, nan_style, status_cell
 from fastdump._text_table import Cell, Column, TextTable
 
 
@@ -49,9 +49,10 @@ def _cells(row: StatsRow) -> list[Cell]:
         Cell("" if row.io is None else f"{row.io}.{row.index}"),
         Cell(printable(row.dtype or "")),
         Cell(shape_text(row.shape), SUBTLE),
-        Cell(value_text(row.max, integer=integer)),
-        Cell(value_text(row.min, integer=integer)),
-        Cell(value_text(row.mean, integer=integer)),
+        *(
+            Cell(value_text(value, integer=integer), moment_style(value))
+            for value in (row.max, row.min, row.mean)
+        ),
         Cell(_count_text(row.nan), nan_style(row.nan or 0)),
         _inf_cell(row),
         Cell(_count_text(row.zero)),
@@ -67,8 +68,9 @@ def _count_text(number: int | None) -> str:
 
 
 def _inf_cell(row: StatsRow) -> Cell:
-    """Return ``+3 -1``."""
-    if row.pos_inf is None or row.neg_inf is None:
-        return Cell("")
-    counts = [f"{s}{n:,}" for s, n in (("+", row.pos_inf), ("-", row.neg_inf)) if n]
-    return Cell(" ".join(counts) or "0", inf_style(row.pos_inf, row.neg_inf))
+    """Return ``+3 -1``, ``0`` for none, ``+0`` if it is not known whether there are others."""
+    known = [(s, n) for s, n in (("+", row.pos_inf), ("-", row.neg_inf)) if n is not None]
+    if len(known) == 2:
+        known = [(s, n) for s, n in known if n] or [("", 0)]
+    text = " ".join(f"{s}{n:,}" for s, n in known)
+    return Cell(text, inf_style(row.pos_inf or 0, row.neg_inf or 0))

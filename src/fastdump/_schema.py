@@ -158,6 +158,11 @@ def checked_skipped(skipped: object) -> dict[str, int]:
 class StatsRow:
     """One row of a `StatsTable`: one tensor, or one file that gave none. None stands for null.
 
+    The statistics are described as fastdump computes them, in rows with `source` "tensor". Those
+    with `source` "csv" were read from the vendor's CSV files and mean what the vendor's software
+    meant: its moments are over all elements, so that they may be NaN or infinite, and were
+    rounded; what it did not report is None. docs/statistics.md says more.
+
     Attributes
     ----------
     rank, time, device, model, model_id, step
@@ -198,9 +203,10 @@ class StatsRow:
     path
         File, relative to the directory that was given.
     offset
-        Of the tensor's first byte in the file.
+        Of the tensor's first byte in the file; None for `source` "csv".
     source
-        "tensor" if computed from the elements, "csv" if read from the vendor's statistics.
+        "tensor" if computed from the elements, "csv" if read from the vendor's statistics. Of the
+        latter the bytes are not in the dump, whatever `nbytes` and `count` say.
     """
 
     rank: int | None

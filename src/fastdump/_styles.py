@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from fastdump._printable import printable
 from fastdump._text_table import Cell
 
@@ -34,6 +36,13 @@ def status_cell(status: str, note: str | None) -> Cell:
 def nan_style(nan: int) -> str:
     """Return the style of a number of NaN."""
     return BAD if nan else SUBTLE
+
+
+def moment_style(value: float | None) -> str:
+    """Return the style of a max, min or mean, which the vendor's may have of all elements."""
+    if value is None or math.isfinite(value):
+        return ""
+    return DOUBTFUL if value == -math.inf else BAD
 
 
 def inf_style(pos_inf: int, neg_inf: int) -> str:

@@ -166,7 +166,9 @@ class StatsTable:
     def bad(self) -> NDArray[np.bool_]:
         """Which rows have a NaN, an Inf or a tensor that is not wholly there, shape (rows,).
 
-        The last means every status but "ok" and "unsupported".
+        The last means every status but "ok" and "unsupported". NaN and Inf are known by their
+        counts; of the vendor's statistics, where these were not reported, by a moment that is NaN
+        or infinite.
         """
         return _severity.bad_rows(self._batch)
 
@@ -190,7 +192,8 @@ class StatsTable:
         -------
         numpy.ndarray, StatsRow or StatsTable
             For a name, a new array of shape (rows,): float64 with NaN for null; int64, masked if
-            there are nulls; an object array of str, or of tuples of int, with None for null.
+            there are nulls; an object array of str, or of tuples of int, with None for null. A
+            moment that the vendor reports as NaN is NaN as well; `arrow` tells it from null.
 
         Raises
         ------
@@ -380,7 +383,7 @@ class StatsTable:
         -------
         pandas.DataFrame
             Dtypes do not depend on the values: "Int64", "float64", "string", and object columns of
-            tuples for shapes. pyarrow is not needed.
+            tuples for shapes. A null and a NaN are both NaN in "float64". pyarrow is not needed.
 
         Raises
         ------

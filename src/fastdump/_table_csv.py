@@ -20,8 +20,8 @@ from fastdump._table import StatsTable
 # Longer than any row can be: 37 fields, of which the csv module reads up to 128 Ki characters.
 _MAX_LINE_BYTES = 32 << 20
 
-# The first header cell of the statistics that the vendor's software writes.
-_VENDOR_HEADER = "Input/Output"
+# In headers of the statistics that the vendor's software writes, never in ours.
+_VENDOR_COLUMNS = {"Input/Output", "Data Type"}
 
 
 def write_csv(table: StatsTable, file: IO[bytes]) -> None:
@@ -58,8 +58,11 @@ def read_csv(file: IO[bytes]) -> StatsTable:
     """Read what `write_csv` or a spreadsheet has written; raise ValueError if it is not that."""
     records = _records(file)
     _, names = next(records, (0, []))
-    if names[:1] == [_VENDOR_HEADER]:
-        raise ValueError("these are statistics that CANN wrote: stats() reads them, not read_stats")
+    if not _VENDOR_COLUMNS.isdisjoint(names):
+        raise ValueError(
+            "these are statistics that the device's software wrote: stats() reads them, "
+            "not read_stats"
+        )
     check_names(names)
     level = level_of(names)
     schema = schema_of(level, {})

@@ -49,7 +49,7 @@ def json_text(table: StatsTable, *, ensure_ascii: bool) -> Iterator[str]:
     names = table.column_names
     for lists in chunks(table.arrow.to_batches()[0]):
         columns = [
-            map(_json_real, lists[name]) if COLUMN[name].kind == "real" else lists[name]
+            map(json_real, lists[name]) if COLUMN[name].kind == "real" else lists[name]
             for name in names
         ]
         for values in zip(*columns, strict=True):
@@ -58,7 +58,8 @@ def json_text(table: StatsTable, *, ensure_ascii: bool) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def _json_real(value: float | None) -> float | str | None:
+def json_real(value: float | None) -> float | str | None:
+    """Return `value`, as the text "inf", "-inf" or "nan" if JSON has no number for it."""
     return value if value is None or math.isfinite(value) else repr(value)
 
 

@@ -142,6 +142,10 @@ void test_default_statistics() {
   CHECK_EQ(row_of(kDefault, "Output,1,64,-,-,-,,,,,,,"),
            "output.1 - -1 - 64 | - - - - - - - - - | "
            "unsupported: the device reports no statistics of it");
+  // Damage is worse than what was not computed.
+  CHECK_EQ(row_of(kDefault, "Output,1,64,-,-,3x,,,,,,,"),
+           "output.1 - -1 - 64 | - - - - - - - - - | malformed: shape cannot be \"3x\"; "
+           "the device reports no statistics of it");
   // The newer thread writer leaves the shape of a scalar empty.
   CHECK_EQ(row_of(kDefault, "Input,0,4,DT_FLOAT,ND,,3,-2,0.666667,3,0,0,0"),
            "input.0 float32 2 - 4 | 3 3 -2 0.666667 - 0 0 0 - | ok");
@@ -178,6 +182,8 @@ void test_values() {
   CHECK_EQ(moments("1", "1 2"), "1 - | malformed: min cannot be \"1 2\"");
   CHECK_EQ(moments("1", std::string(600, '1')),
            "1 - | malformed: min cannot be \"" + std::string(40, '1') + "...\"");
+  CHECK_EQ(moments("1", "0." + std::string(600, '0')),
+           "1 - | malformed: min cannot be \"0." + std::string(38, '0') + "...\"");
   CHECK_EQ(moments("1", "\x01\xff"), "1 - | malformed: min cannot be \"\\x01\\xff\"");
 }
 
@@ -266,6 +272,8 @@ void test_headers() {
   refused("IO,IO,Slot,Data Type\n", "IO,IO,Slot,Data Type", 0);
   refused("IO,Slot,Index,Data Type\n", "IO,Slot,Index,Data Type", 0);
   refused("IO,Slot,Data Type,Count,Count\n", "IO,Slot,Data Type,Count,Count", 0);
+  refused("IO,Slot,Data Type,Shape,Count,Count,Count\n",
+          "IO,Slot,Data Type,Shape,Count,Count,Coun...", 0);
   refused("IO,Slot,Data Type,\"Count\n", "IO,Slot,Data Type,\"Count", 0);
   refused("\x1b\x7f\xff", "\\x1b\\x7f\\xff", 0);
   refused("IO,Slot,Data Type," + std::string(64, ','),
@@ -335,6 +343,11 @@ void test_forgotten_count() {
            description +
                "- - - - - - - - - | malformed: line 2 has 11 fields, its header 11: "
                "which is which is not certain, its statistics are left out");
+
+  // Nor has it anything to do with MindSpore's, which may have the count there.
+  CHECK_EQ(row_of(kMindSpore + "Count,NaN Count\n", "Add,x,0,0,1,input,0,4,int8,\"()\",7"),
+           "input.0 int8 -1 () 4 | - - - - - - - - - | malformed: line 2 has 11 fields, its header "
+           "12: which is which is not certain, its statistics are left out");
 
   // Then a row of NA has the count anywhere or nowhere.
   const std::string none = " | unsupported: the device reports no statistics of it";
@@ -414,8 +427,8 @@ void test_lines_that_are_no_rows() {
   };
   const std::string at = "line 3, at byte " + std::to_string(kDefault.size() + row.size()) + ", ";
   CHECK_EQ(problem("some words"), at + "is no row: it begins with \"some words\"");
-  CHECK_EQ(problem("Inout,0,8,DT_FLOAT,ND,2x1,1,1,1,2,0,0,0"),
-           at + "is no row: it begins with \"Inout,0,8,DT_FLOAT,ND,2x1,1,1,1,2,0,0,0\"");
+  CHECK_EQ(problem("Inward,0,8,DT_FLOAT,ND,2x1,1,1,1,2,0,0,0"),
+           at + "is no row: it begins with \"Inward,0,8,DT_FLOAT,ND,2x1,1,1,1,2,0,0,0\"");
   CHECK_EQ(problem("Input,x,8,DT_FLOAT"), at + "is no row: it begins with \"Input,x,8,DT_FLOAT\"");
   CHECK_EQ(problem("Input,4294967296,8"), at + "is no row: it begins with \"Input,4294967296,8\"");
   const std::string unread = at + "is no row: it is too long, or a quote in it is not closed";
@@ -423,7 +436,8 @@ void test_lines_that_are_no_rows() {
   CHECK_EQ(problem("Input,0,\"8\"8,DT_FLOAT,ND,2x1,1,1,1,2,0,0,0"), unread);
   CHECK_EQ(problem(row.substr(0, row.size() - 1) + std::string(kMaxStatisticsLineBytes, ',')),
            unread);
-  CHECK_EQ(problem("a\nb\nc"), at + "is no row: it begins with \"a\"; 2 more lines give no tensor");
+  CHECK_EQ(problem("a\nb\nc"),
+           at + "is no row: it begins with \"a\"; 3 lines in all give no tensor");
   CHECK_EQ(problem(""), "");
   CHECK_EQ(problem(" \r"), "");
   CHECK_EQ(problem("\0\0"sv), "");
@@ -470,7 +484,7 @@ void test_files_that_end_early() {
   CHECK_EQ(lost(kDefault + "x\nInp"), "malformed: line 2, at byte " +
                                           std::to_string(kDefault.size()) +
                                           ", is no row: it begins with \"x\"; "
-                                          "1 more lines give no tensor");
+                                          "2 lines in all give no tensor");
   CHECK_EQ(lost(kDefault), "ok: ");
 }
 
@@ -556,7 +570,7 @@ void test_huge_tables() {
   CHECK_EQ(parse(kDefault + std::string(20000000, '"')).tensors.size(), 0U);
   std::string lines = kDefault;
   for (int i = 0; i < 1000000; ++i) lines += "\"\n";
-  CHECK(parse(lines).problem.ends_with("; 999999 more lines give no tensor"));
+  CHECK(parse(lines).problem.ends_with("; 1000000 lines in all give no tensor"));
 }
 
 // Cut into executions

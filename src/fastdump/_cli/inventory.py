@@ -22,7 +22,10 @@ class Group:
     """Counts of the rows that share something: a step of a rank, a dtype, the whole dump."""
 
     tensors: int = 0
+    reported: int = 0
+    """Tensors of which there are the device's statistics instead of their bytes."""
     nbytes: int = 0
+    """Of the other tensors."""
     paths: set[str] = field(default_factory=set)
     ops: set[tuple[str | None, str | None]] = field(default_factory=set)
     first_timestamp: int | None = None
@@ -35,11 +38,19 @@ class Group:
             self.ops.add((row.op_type, row.op_name))
         if row.io is not None:
             self.tensors += 1
-            self.nbytes += row.nbytes or 0
+            if row.source == "csv":
+                self.reported += 1
+            else:
+                self.nbytes += row.nbytes or 0
         if row.timestamp is not None:
             first, last = self.first_timestamp, self.last_timestamp
             self.first_timestamp = row.timestamp if first is None else min(first, row.timestamp)
             self.last_timestamp = row.timestamp if last is None else max(last, row.timestamp)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing of any tensor."""
+        return self.nbytes == 0 and self.reported == 0
 
     def document(self) -> dict[str, Any]:
         """Return the counts for JSON."""
@@ -47,6 +58,7 @@ class Group:
             "files": len(self.paths),
             "ops": len(self.ops),
             "tensors": self.tensors,
+            "reported": self.reported,
             "bytes": self.nbytes,
             "first_timestamp": self.first_timestamp,
             "last_timestamp": self.last_timestamp,
@@ -88,7 +100,7 @@ class Inventory:
     missing : dict of rank to list of int
         Steps that other ranks have and this one lacks.
     empty : list of (rank, step)
-        Steps whose files hold no byte of any tensor.
+        Steps whose files hold neither a byte of any tensor nor its statistics.
     skipped : dict of str to int
         Why files were passed over, and how many.
     """
@@ -112,7 +124,7 @@ class Inventory:
         self.dtypes = dict(sorted(dtypes.items(), key=lambda item: -item[1].nbytes))
         self.odd = dict(odd)
         self.missing = _missing_steps(self.steps)
-        self.empty = [where for where, group in self.steps.items() if group.nbytes == 0]
+        self.empty = [where for where, group in self.steps.items() if group.is_empty]
         self.skipped = table.skipped
 
     def steps_of(self, rank: int | None) -> list[int]:

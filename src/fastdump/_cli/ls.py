@@ -98,6 +98,8 @@ def _print_total(console: Console, inventory: Inventory) -> None:
         counted(total.tensors, "tensor"),
         size_text(total.nbytes),
     ]
+    if total.reported:
+        parts[2] += f" ({total.reported:,} as statistics)"
     ranks = [rank for rank in inventory.ranks if rank is not None]
     steps = {step for _, step in inventory.steps if step is not None}
     if ranks:
@@ -149,7 +151,7 @@ def _counts(group: Group) -> list[Cell]:
         Cell(f"{len(group.paths):,}"),
         Cell(f"{len(group.ops):,}"),
         Cell(f"{group.tensors:,}"),
-        Cell(size_text(group.nbytes), DOUBTFUL if group.nbytes == 0 else ""),
+        Cell(size_text(group.nbytes), DOUBTFUL if group.is_empty else ""),
         Cell("" if first is None else time_text(first), SUBTLE),
         Cell("" if first is None or last is None else duration_text((last - first) / 1e6), SUBTLE),
     ]

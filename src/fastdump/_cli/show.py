@@ -19,7 +19,8 @@ from fastdump._cli.scanning import scan_paths
 from fastdump._header import describe_file
 from fastdump._printable import printable
 from fastdump._quantities import is_integer, shape_text, time_text, value_text
-from fastdump._styles import SUBTLE, inf_style, nan_style, status_cell
+from fastdump._styles import SUBTLE, inf_style, moment_style, nan_style, status_cell
+from fastdump._table_json import json_real
 from fastdump._text_table import Cell, Column, TextTable
 
 
@@ -65,10 +66,8 @@ def _document(header: dict[str, Any], table: StatsTable) -> dict[str, Any]:
 
 def _statistics_document(row: StatsRow) -> dict[str, Any]:
     document = {name: getattr(row, name) for name in ("count", *_MOMENTS, *_COUNTS, "first_bad")}
-    # The norm of a float64 tensor may overflow; JSON has no number for that.
-    if row.l2norm is not None and math.isinf(row.l2norm):
-        document["l2norm"] = "inf"
-    return document
+    # The norm of a float64 tensor may overflow, and a reported moment may be anything.
+    return document | {name: json_real(document[name]) for name in _MOMENTS}
 
 
 def _print(file: str, header: dict[str, Any], table: StatsTable) -> None:
@@ -87,7 +86,7 @@ def _print(file: str, header: dict[str, Any], table: StatsTable) -> None:
     ).print_to(console)
     console.print()
     for row in table:
-        if row.nan is not None:
+        if any(getattr(row, name) is not None for name in (*_MOMENTS, *_COUNTS)):
             console.print(_moments_line(row))
             console.print(_counts_line(row))
 
@@ -148,10 +147,11 @@ def _tensor_cells(tensor: dict[str, Any]) -> list[Cell]:
 
 def _moments_line(row: StatsRow) -> Text:
     line = Text(f"{row.io}.{row.index}".ljust(10))
-    line.append("count ", SUBTLE).append(f"{row.count:,}")
+    line.append("count ", SUBTLE).append(_count_text(row.count))
     for name in _MOMENTS:
-        text = value_text(getattr(row, name), integer=is_integer(row.dtype), digits=9)
-        line.append(f"  {name} ", SUBTLE).append(text or "-")
+        value = getattr(row, name)
+        text = value_text(value, integer=is_integer(row.dtype), digits=9)
+        line.append(f"  {name} ", SUBTLE).append(text or "-", moment_style(value))
     return line
 
 
@@ -163,10 +163,15 @@ def _counts_line(row: StatsRow) -> Text:
     }
     line = Text(" " * 8)
     for name in _COUNTS:
-        line.append(f"  {name} ", SUBTLE).append(f"{getattr(row, name):,}", styles.get(name, ""))
+        text = _count_text(getattr(row, name))
+        line.append(f"  {name} ", SUBTLE).append(text, styles.get(name, ""))
     if row.first_bad is not None:
         line.append("  first_bad ", SUBTLE).append(_index_text(row.first_bad, row.shape))
     return line
+
+
+def _count_text(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"
 
 
 def _index_text(flat: int, shape: tuple[int, ...] | None) -> str:

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
@@ -22,6 +20,7 @@ from fastdump._cli.scanning import Outcome, scan_paths
 from fastdump._printable import printable
 from fastdump._quantities import counted, duration_text, size_text, skipped_text
 from fastdump._row_text import row_table
+from fastdump._severity import rows_with_nan_or_pos_inf, rows_with_neg_inf, uncounted
 from fastdump._styles import BAD, DOUBTFUL, GOOD, SUBTLE, status_style
 from fastdump._table_files import format_suffix
 
@@ -78,7 +77,8 @@ def command(
 ) -> int:
     """Compute statistics of every tensor in PATH..., files or directories of any depth.
 
-    Every moment (max, min, mean, l2norm) is over the finite elements; NaN and Inf are counted.
+    Every moment (max, min, mean, l2norm) is over the finite elements; NaN and Inf are counted. Of
+    statistics that the device wrote instead of tensors (CSV), all is what it reported.
     The worst rows are printed: those with NaN or +Inf in the order of execution, then broken
     files, then -Inf alone (often a mask), then the values nearest to the limit of their type.
 
@@ -177,22 +177,22 @@ def _print_summary(console: Console, outcome: Outcome) -> None:
 
 
 def _findings(table: StatsTable, by_status: dict[str, int]) -> Iterator[Text]:
-    n_bad = int((_positive(table, "nan") | _positive(table, "pos_inf")).sum())
-    n_masks = int(_positive(table, "neg_inf").sum())
+    batch = table.arrow.to_batches()[0]
+    n_bad = int(rows_with_nan_or_pos_inf(batch).sum())
+    n_masks = int(rows_with_neg_inf(batch).sum())
+    # Of the vendor's statistics only those that were chosen are there.
+    is_reported = (table["source"] == "csv") & (table["status"] == "ok")
+    n_uncounted = int((is_reported & uncounted(batch) & ~table.bad).sum())
     if n_bad:
         yield Text(f"{counted(n_bad, 'tensor')} with NaN or +Inf", BAD)
     if n_masks:
         yield Text(f"{counted(n_masks, 'tensor')} with -Inf", DOUBTFUL)
-    if not n_bad and not n_masks:
+    if not n_bad and not n_masks and n_uncounted < len(table):
         yield Text("no NaN, no Inf", GOOD)
+    if n_uncounted:
+        yield Text(f"{counted(n_uncounted, 'tensor')} without a count of NaN or Inf", SUBTLE)
     for status, number in by_status.items():
         if status != "ok":
             yield Text(f"{number:,} {status}", status_style(status))
     if table.skipped:
         yield Text(f"skipped: {skipped_text(table.skipped)}", SUBTLE)
-
-
-def _positive(table: StatsTable, name: str) -> NDArray[np.bool_]:
-    """Return where a count is not zero, shape (rows,)."""
-    positive: NDArray[np.bool_] = np.ma.filled(table[name] > 0, False)
-    return positive

@@ -25,9 +25,9 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
 
 template <class Number>
 std::errc parse_whole(std::string_view text, Number& value) {
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  return error == std::errc{} && end != last ? std::errc::invalid_argument : error;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_whole = end == text.data() + text.size();
+  return error == std::errc{} && !is_whole ? std::errc::invalid_argument : error;
 }
 
 // -1, and the two's complement that writers of unsigned dimensions make of it, are unknown.

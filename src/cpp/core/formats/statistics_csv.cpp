@@ -261,7 +261,7 @@ class Parser {
       }
     }
     if (n_missed_ > 1) {
-      add_note(csv_.problem, std::to_string(n_missed_ - 1) + " more lines give no tensor");
+      add_note(csv_.problem, std::to_string(n_missed_) + " lines in all give no tensor");
     }
     return std::move(csv_);
   }

@@ -63,6 +63,10 @@ class Locator {
       }
       describe(located_.file, located_.size, located_.head, name_, dumps);
     } catch (const FormatError& error) {
+      if (name_.kind == NameKind::statistics) {
+        if (!name_.is_dump()) return skipped("other CSV file");
+        located_.rows.source = Source::csv;
+      }
       if (!name_.is_dump()) return skipped(describe_unknown(located_.head));
       if (!selection.has_op_name({}, name_.op_name)) return excluded();
       return row(Status::malformed, error.what());
