@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,24 +103,38 @@ def write_small_files(root: Path, n_files: int, nbytes: int) -> list[Path]:
     content = testing.dump_header(inputs=[tensor], outputs=[tensor], op_name="layers.0/Op")
     content += tensor.tobytes() * 2
     require_room(root, n_files * len(content))
-    paths = []
-    for first in range(0, n_files, N_FILES_A_DIRECTORY):
+    paths = list(_small_file_paths(root, n_files, N_FILES_A_DIRECTORY))
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    os.sync()
+    return paths
+
+
+def write_names(root: Path, n_files: int, n_files_a_directory: int) -> None:
+    """Write empty files with the names of a dump, in no order."""
+    paths = list(_small_file_paths(root, n_files, n_files_a_directory))
+    for directory in {path.parent for path in paths}:
+        directory.mkdir(parents=True)
+    random.Random(0).shuffle(paths)
+    for path in paths:
+        path.touch()
+
+
+def _small_file_paths(root: Path, n_files: int, n_files_a_directory: int) -> Iterator[Path]:
+    """Yield the paths of a dump of one rank, in the order of execution."""
+    for first in range(0, n_files, n_files_a_directory):
         directory = testing.model_dump_dir(
             testing.rank_dir(root, world_size=8, rank=0),
             time="20240101000000",
             device=0,
             model="decoder",
             model_id=1,
-            step=first // N_FILES_A_DIRECTORY,
+            step=first // n_files_a_directory,
         )
-        directory.mkdir(parents=True)
-        for task_id in range(min(N_FILES_A_DIRECTORY, n_files - first)):
+        for task_id in range(min(n_files_a_directory, n_files - first)):
             op_type = _OP_TYPES[task_id % len(_OP_TYPES)]
-            path = directory / _name(op_type, f"model.layers.{task_id // 16}.op", task_id)
-            path.write_bytes(content)
-            paths.append(path)
-    os.sync()
-    return paths
+            yield directory / _name(op_type, f"model.layers.{task_id // 16}.op", task_id)
 
 
 def require_room(directory: Path, nbytes: int) -> None:

@@ -11,6 +11,8 @@ SECTIONS = {
     "statistics": "Statistics of one file",
     "engines": "Ways of reading one file of float32",
     "small files": "Many small files",
+    "open": "Opening a dump: names only, warm",
+    "arrays": "Tensors as arrays",
     "memory": "Private memory of a process that computes statistics",
     "import": "Import, beyond what numpy takes",
 }
@@ -37,6 +39,7 @@ numpy         one thread: chunks that stay in the cache, reused buffers, tables 
 times simple  how much faster than numpy as one writes it first: the whole tensor at once
 small files   fastdump.stats of the directory; plain read opens, reads and closes known paths;
               a ratio of 0.40 is 2.5 times the time
+open          time of fastdump.open in a warm process / time of `find DIR -type f`
 Every side runs once a round, one after another. Speeds are medians over the rounds, ratio and times
 medians of what each round gave.
 """

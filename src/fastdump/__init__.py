@@ -3,9 +3,12 @@
 >>> import fastdump
 >>> table = fastdump.stats("dump_dir")  # doctest: +SKIP
 >>> table.worst(10)  # doctest: +SKIP
+>>> dump = fastdump.open("dump_dir")  # doctest: +SKIP
+>>> dump["layers.3/Add"].outputs[0][:8]  # doctest: +SKIP
 
-`stats` reads dumps, `read_stats` a table that was written, `stats_of` an array. The package
-`fastdump.testing` writes dump files, `fastdump.demo` a whole sample dump.
+`stats` reads dumps, `read_stats` a table that was written, `stats_of` an array; `open` gives the
+operators of a dump and their tensors as arrays. The package `fastdump.testing` writes dump files,
+`fastdump.demo` a whole sample dump.
 """
 
 from __future__ import annotations
@@ -14,32 +17,43 @@ import importlib
 from typing import TYPE_CHECKING
 
 from fastdump.errors import (
+    ClosedDumpError,
     DumpFormatError,
     FastdumpError,
     MissingDependencyError,
     NoDumpError,
+    OperatorNotFoundError,
     UnsupportedDTypeError,
 )
 
 if TYPE_CHECKING:
     from fastdump._core import Progress, __version__
+    from fastdump._dump import Dump, open
+    from fastdump._operator import Operator
     from fastdump._schema import StatsRow
     from fastdump._stats import stats
     from fastdump._stats_of import TensorStats, stats_of
     from fastdump._table import StatsTable
     from fastdump._table_files import read_stats
+    from fastdump._tensor import Tensor
 
 __all__ = [
+    "ClosedDumpError",
+    "Dump",
     "DumpFormatError",
     "FastdumpError",
     "MissingDependencyError",
     "NoDumpError",
+    "Operator",
+    "OperatorNotFoundError",
     "Progress",
     "StatsRow",
     "StatsTable",
+    "Tensor",
     "TensorStats",
     "UnsupportedDTypeError",
     "__version__",
+    "open",
     "read_stats",
     "stats",
     "stats_of",
@@ -47,11 +61,15 @@ __all__ = [
 
 # Imported at first use, so that `import fastdump` alone costs nothing.
 _MODULE_OF = {
+    "Dump": "fastdump._dump",
+    "Operator": "fastdump._operator",
     "Progress": "fastdump._core",
     "StatsRow": "fastdump._schema",
     "StatsTable": "fastdump._table",
+    "Tensor": "fastdump._tensor",
     "TensorStats": "fastdump._stats_of",
     "__version__": "fastdump._core",
+    "open": "fastdump._dump",
     "read_stats": "fastdump._table_files",
     "stats": "fastdump._stats",
     "stats_of": "fastdump._stats_of",

@@ -1,6 +1,7 @@
 # The C++ extension. Translation only: the functions that users call are in the modules beside it.
 
 from collections.abc import Callable, Sequence
+from typing import overload
 
 from typing_extensions import Buffer
 
@@ -29,7 +30,40 @@ def reduce_buffer(
 ) -> dict[str, int | float | None]:
     """Return the statistics of elements that lie in `data` as in a dump."""
 
+def reduce_file(
+    path: bytes, offset: int, dtype: str, n_elements: int, level: str, threads: int
+) -> dict[str, int | float | None]:
+    """Return the statistics of elements that lie in a file as in a dump, from `offset` on."""
+
+def read_into(path: bytes, offset: int, out: Buffer) -> int:
+    """Fill `out` from a place in a file; return the bytes read, fewer where the file ends."""
+
+def unpack(data: Buffer, dtype: str, n_elements: int, out: Buffer, threads: int) -> None:
+    """Write elements that are narrower than a byte as codes, in the low bits of a byte each."""
+
+def to_dlpack(
+    data: Buffer,
+    shape: Sequence[int],
+    *,
+    fortran_order: bool,
+    code: int,
+    bits: int,
+    versioned: bool,
+    read_only: bool,
+    copied: bool,
+) -> object:
+    """Return a DLPack capsule of the elements in `data`, which it keeps alive."""
+
 class _pybind11_type(type): ...
+
+class MappedFile(metaclass=_pybind11_type):
+    """A file in memory. If written to by copy_on_write, that stays in this mapping."""
+
+    def __init__(self, path: bytes, copy_on_write: bool = False) -> None: ...
+    @property
+    def data(self) -> memoryview: ...
+    @property
+    def nbytes(self) -> int: ...
 
 class Progress(metaclass=_pybind11_type):
     """How far a scan is."""
@@ -57,9 +91,58 @@ class Table(metaclass=_pybind11_type):
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
 
-class Scan(metaclass=_pybind11_type):
-    """One pass over files and directories."""
+class Index(metaclass=_pybind11_type):
+    """The names below some paths, parsed and in the order of execution.
 
+    Positions, given and returned, are unsigned 32-bit integers.
+    """
+
+    def __init__(self, paths: Sequence[bytes], *, follow_links: bool) -> None: ...
+    def __len__(self) -> int: ...
+    def record(
+        self, position: int
+    ) -> tuple[
+        str,  # path, to open
+        str,  # path, to show
+        str,  # kind
+        int | None,  # rank
+        str | None,  # time
+        int | None,  # device
+        str | None,  # model
+        int | None,  # model_id
+        int | None,  # step
+        str | None,  # op_type
+        str | None,  # op_name
+        int | None,  # task_id
+        int | None,  # stream_id
+        int | None,  # timestamp
+        int | None,  # context_id
+        int | None,  # thread_id
+    ]: ...
+    def shown_path(self, position: int) -> str: ...
+    def select(
+        self,
+        positions: Buffer,
+        *,
+        rank: Sequence[int],
+        device: Sequence[int],
+        model_id: Sequence[int],
+        step: Sequence[int],
+        time: Sequence[str],
+        model: Sequence[str],
+        op_type: Sequence[str],
+        op_name: Sequence[str],
+    ) -> bytes: ...
+    def find(self, positions: Buffer, op_name: bytes) -> bytes: ...
+    def nameless(self, positions: Buffer) -> bytes: ...
+    def op_names(self, positions: Buffer) -> list[str]: ...
+    def summary(self, positions: Buffer) -> dict[str, object]: ...
+    def skipped(self) -> dict[str, int]: ...
+
+class Scan(metaclass=_pybind11_type):
+    """One pass over files: those below some paths, or those at some positions of an index."""
+
+    @overload
     def __init__(
         self,
         paths: Sequence[bytes],
@@ -72,6 +155,17 @@ class Scan(metaclass=_pybind11_type):
         op_name: Sequence[str],
         step: Sequence[int],
         rank: Sequence[int],
+        tensor: Sequence[str],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        index: Index,
+        positions: Buffer,
+        *,
+        level: str,
+        threads: int,
+        io: str,
         tensor: Sequence[str],
     ) -> None: ...
     def run(self, on_progress: Callable[[Progress], object] | None, interval_s: float) -> None: ...

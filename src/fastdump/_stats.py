@@ -37,6 +37,10 @@ def stats(
 ) -> StatsTable:
     """Compute statistics of every tensor in a dump.
 
+    A dump can hold statistics instead of tensors, as CSV files that the device's software wrote
+    (``dump_data=stats``). They become rows with ``source`` "csv" of the same table, at every
+    `level` with all values that are there.
+
     Parameters
     ----------
     path
@@ -86,7 +90,7 @@ def stats(
         raise ValueError(f"level is {level!r}, expected one of {', '.join(LEVELS[1:])}")
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is {progress!r}, expected True, None or a function")
-    paths = _paths(path)  # once: it may be an iterator
+    paths = paths_of(path)  # once: it may be an iterator
     scan = new_scan(
         paths,
         level=level,
@@ -133,20 +137,17 @@ def new_scan(
         raise ValueError(f"level is {level!r}, expected one of {', '.join(LEVELS)}")
     if io not in _ENGINES:
         raise ValueError(f"io is {io!r}, expected one of {', '.join(_ENGINES)}")
-    tensors = _texts("tensor", tensor)
-    if not set(tensors).issubset(IO):
-        raise ValueError(f"tensor is {tensor!r}, expected some of {', '.join(IO)}")
     return _core.Scan(
-        [path_bytes(item) for item in _paths(path)],
+        [path_bytes(item) for item in paths_of(path)],
         level=level,
         threads=n_threads(threads),
         io=io,
         follow_links=follow_links,
-        op_type=_texts("op_type", op_type),
-        op_name=_texts("op_name", op_name),
-        step=_integers("step", step),
-        rank=_integers("rank", rank),
-        tensor=tensors,
+        op_type=texts_of("op_type", op_type),
+        op_name=texts_of("op_name", op_name),
+        step=integers_of("step", step),
+        rank=integers_of("rank", rank),
+        tensor=io_of("tensor", tensor),
     )
 
 
@@ -159,7 +160,7 @@ def no_dump_error(
     path: PathLike | Iterable[PathLike], skipped: Mapping[str, int], *, selected: bool
 ) -> NoDumpError:
     """Return the error for a scan of `path` without a row."""
-    paths = ", ".join(repr(os.fspath(item)) for item in _paths(path))
+    paths = ", ".join(repr(os.fspath(item)) for item in paths_of(path))
     wanted = "dump file that was asked for" if selected else "dump file"
     n_skipped = sum(skipped.values())
     if not n_skipped:
@@ -179,7 +180,8 @@ def n_threads(threads: int | None) -> int:
     return number
 
 
-def _paths(path: PathLike | Iterable[PathLike]) -> list[PathLike]:
+def paths_of(path: PathLike | Iterable[PathLike]) -> list[PathLike]:
+    """Return one path or several as a list; raise ValueError if there is none."""
     if isinstance(path, (str, bytes, os.PathLike)):
         return [path]
     paths = list(path)
@@ -196,7 +198,8 @@ def path_bytes(path: PathLike) -> bytes:
     return encoded
 
 
-def _texts(name: str, texts: str | Iterable[str] | None) -> list[str]:
+def texts_of(name: str, texts: str | Iterable[str] | None) -> list[str]:
+    """Return the argument `name` as a list, empty for None; raise TypeError or ValueError."""
     if texts is None:
         return []
     listed = [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else list(texts)
@@ -207,7 +210,16 @@ def _texts(name: str, texts: str | Iterable[str] | None) -> list[str]:
     return listed
 
 
-def _integers(name: str, integers: int | Iterable[int] | None) -> list[int]:
+def io_of(name: str, io: str | Iterable[str] | None) -> list[str]:
+    """Return the argument `name` as a list, empty for None; raise TypeError or ValueError."""
+    listed = texts_of(name, io)
+    if not set(listed).issubset(IO):
+        raise ValueError(f"{name} is {io!r}, expected some of {', '.join(IO)}")
+    return listed
+
+
+def integers_of(name: str, integers: int | Iterable[int] | None) -> list[int]:
+    """Return the argument `name` as a list, empty for None; raise TypeError or ValueError."""
     if integers is None:
         return []
     given = integers if isinstance(integers, Iterable) else [integers]

@@ -95,8 +95,7 @@ def stats_of(
     >>> fastdump.stats_of(np.array([1.0, np.nan, np.inf], np.float16)).nan  # doctest: +SKIP
     1
     """
-    if level not in LEVELS[1:]:
-        raise ValueError(f"level is {level!r}, expected one of {', '.join(LEVELS[1:])}")
+    check_level(level)
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError("a masked array has no bytes for what is masked: use array.compressed()")
     array = np.asarray(array)
@@ -105,13 +104,24 @@ def stats_of(
         raise UnsupportedDTypeError(f"there are no statistics for elements of {array.dtype}")
     contiguous = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(-1)
     data = contiguous.view(np.uint8)
-    values: dict[str, Any] = _core.reduce_buffer(
+    values = _core.reduce_buffer(
         (data if bits >= 8 else _packed(data, bits)).data,
         array.dtype.name,
         array.size,
         level,
         n_threads(threads),
     )
+    return tensor_stats(values, level)
+
+
+def check_level(level: str) -> None:
+    """Raise ValueError if `level` is none of statistics."""
+    if level not in LEVELS[1:]:
+        raise ValueError(f"level is {level!r}, expected one of {', '.join(LEVELS[1:])}")
+
+
+def tensor_stats(values: dict[str, Any], level: Level) -> TensorStats:
+    """Return what the core computed at `level`."""
     at_full = dict.fromkeys(("zero", "subnormal", "saturated", "first_bad"))
     return TensorStats(**{**at_full, **values}, level=level)
 

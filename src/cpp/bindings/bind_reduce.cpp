@@ -3,6 +3,7 @@
 #include "bindings/bindings.hpp"
 #include "core/dtype.hpp"
 #include "core/scan/reduce_array.hpp"
+#include "core/scan/reduce_file.hpp"
 #include "core/scan/resources.hpp"
 
 namespace fastdump::bindings {
@@ -47,18 +48,23 @@ py::dict to_dict(const Statistics& statistics, kernels::Element element, Level l
   return dict;
 }
 
-py::dict reduce_buffer(const py::buffer& data, const std::string& dtype, std::size_t n_elements,
-                       const std::string& level_name, int threads) {
+const DataType& reducible_type(const std::string& dtype) {
   const DataType* type = find_data_type(std::string_view(dtype));
   if (type == nullptr || type->element == kernels::Element::none) {
     throw std::invalid_argument("dtype \"" + dtype + "\" has no documented encoding");
   }
+  return *type;
+}
+
+py::dict reduce_buffer(const py::buffer& data, const std::string& dtype, std::size_t n_elements,
+                       const std::string& level_name, int threads) {
+  const DataType& type = reducible_type(dtype);
   const Level level = parse_level(level_name);
   check_threads(threads);
   const py::buffer_info info = data.request();
   const auto nbytes =
       static_cast<std::uint64_t>(info.size) * static_cast<std::uint64_t>(info.itemsize);
-  if (nbytes < packed_nbytes(n_elements, kernels::element_bits(type->element))) {
+  if (nbytes < packed_nbytes(n_elements, type.bits)) {
     throw std::invalid_argument(std::to_string(nbytes) + " bytes are too few for " +
                                 std::to_string(n_elements) + " elements of " + dtype);
   }
@@ -66,10 +72,34 @@ py::dict reduce_buffer(const py::buffer& data, const std::string& dtype, std::si
   {
     // GIL: `info` keeps the buffer exported, so that its memory stays.
     const py::gil_scoped_release release;
-    statistics = reduce_array(type->element, level, static_cast<const std::byte*>(info.ptr),
+    statistics = reduce_array(type.element, level, static_cast<const std::byte*>(info.ptr),
                               n_elements, threads);
   }
-  return to_dict(statistics, type->element, level);
+  return to_dict(statistics, type.element, level);
+}
+
+py::dict reduce_file_elements(const py::bytes& path, std::uint64_t offset, const std::string& dtype,
+                              std::uint64_t n_elements, const std::string& level_name,
+                              int threads) {
+  const std::string name = path;
+  TensorDescription tensor;
+  tensor.dtype = &reducible_type(dtype);
+  tensor.offset = offset;
+  tensor.n_elements = n_elements;
+  const Level level = parse_level(level_name);
+  check_threads(threads);
+  const auto no_signal = [] {
+    const py::gil_scoped_acquire acquire;
+    return PyErr_CheckSignals() == 0;
+  };
+  std::optional<Statistics> statistics;
+  {
+    // GIL: only C++ objects are touched.
+    const py::gil_scoped_release release;
+    statistics = reduce_file(name, tensor, level, Engine::automatic, threads, no_signal);
+  }
+  if (!statistics) throw py::error_already_set();
+  return to_dict(*statistics, tensor.dtype->element, level);
 }
 
 }  // namespace
@@ -91,6 +121,9 @@ void bind_reduce(py::module_& module) {
   module.def("reduce_buffer", &reduce_buffer, py::arg("data"), py::arg("dtype"),
              py::arg("n_elements"), py::arg("level"), py::arg("threads"),
              "Statistics of packed elements in a contiguous buffer.");
+  module.def("reduce_file", &reduce_file_elements, py::arg("path"), py::arg("offset"),
+             py::arg("dtype"), py::arg("n_elements"), py::arg("level"), py::arg("threads"),
+             "Statistics of packed elements in a file.");
 }
 
 }  // namespace fastdump::bindings

@@ -28,6 +28,16 @@ Io parse_io(const std::string& text) {
                               "\"; it must be input, output, buffer or space");
 }
 
+ScanOptions parse_options(const std::string& level, int threads, const std::string& io,
+                          const std::vector<std::string>& tensor) {
+  ScanOptions options;
+  if (level != "header") options.level = parse_level(level);
+  options.threads = check_threads(threads);
+  options.engine = parse_engine(io);
+  for (const std::string& name : tensor) options.selection.tensor.push_back(parse_io(name));
+  return options;
+}
+
 template <class Struct>
 py::capsule to_capsule(std::unique_ptr<Struct> exported, const char* name) {
   // Whoever imports the struct marks it released; otherwise the capsule releases it.
@@ -67,24 +77,20 @@ class PyScan {
          const std::string& io, bool follow_links, std::vector<std::string> op_type,
          std::vector<std::string> op_name, std::vector<std::int64_t> step,
          std::vector<std::int64_t> rank, const std::vector<std::string>& tensor) {
-    ScanOptions options;
-    if (level != "header") options.level = parse_level(level);
-    options.threads = check_threads(threads);
-    options.engine = parse_engine(io);
+    ScanOptions options = parse_options(level, threads, io, tensor);
     options.walk.follow_links = follow_links;
     options.selection.op_type = std::move(op_type);
     options.selection.op_name = std::move(op_name);
     options.selection.step = std::move(step);
     options.selection.rank = std::move(rank);
-    for (const std::string& name : tensor) options.selection.tensor.push_back(parse_io(name));
-    std::vector<std::string> roots;
-    for (const py::bytes& path : paths) {
-      roots.emplace_back(path);
-      if (roots.back().find('\0') != std::string::npos) {
-        throw std::invalid_argument("a path contains a null byte");
-      }
-    }
-    scan_ = std::make_unique<Scan>(std::move(roots), std::move(options));
+    scan_ = std::make_unique<Scan>(to_paths(paths), std::move(options));
+  }
+
+  PyScan(const Index& index, const py::buffer& positions, const std::string& level, int threads,
+         const std::string& io, const std::vector<std::string>& tensor) {
+    const py::buffer_info buffer = positions.request();
+    scan_ = std::make_unique<Scan>(index.tree(to_positions(buffer, index)),
+                                   parse_options(level, threads, io, tensor));
   }
 
   void run(const py::object& on_progress, double interval_s) {
@@ -151,6 +157,10 @@ void bind_scan(py::module_& module) {
           py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"), py::arg("io"),
           py::arg("follow_links"), py::arg("op_type"), py::arg("op_name"), py::arg("step"),
           py::arg("rank"), py::arg("tensor"))
+      .def(py::init<const Index&, const py::buffer&, const std::string&, int, const std::string&,
+                    const std::vector<std::string>&>(),
+           py::arg("index"), py::arg("positions"), py::kw_only(), py::arg("level"),
+           py::arg("threads"), py::arg("io"), py::arg("tensor"))
       .def("run", &PyScan::run, py::arg("on_progress"), py::arg("interval_s"))
       .def("progress", &PyScan::progress)
       .def("table", &PyScan::table)

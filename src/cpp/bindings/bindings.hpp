@@ -7,7 +7,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "core/scan/index.hpp"
 #include "kernels/partial.hpp"
 
 namespace py = pybind11;
@@ -17,11 +20,25 @@ namespace fastdump::bindings {
 void bind_errors(py::module_& module);
 void bind_info(py::module_& module);
 void bind_describe(py::module_& module);
+void bind_index(py::module_& module);  // before bind_scan(), which takes an Index
 void bind_reduce(py::module_& module);
+void bind_mapping(py::module_& module);
+void bind_unpack(py::module_& module);
+void bind_dlpack(py::module_& module);
 void bind_scan(py::module_& module);
 
 // "health", "basic" or "full"; throws std::invalid_argument (ValueError) for anything else.
 kernels::Level parse_level(const std::string& text);
+
+// Text from a file need not be UTF-8: other bytes become \xNN, as in tables.
+py::str to_text(std::string_view bytes);
+
+// Paths for the system; std::invalid_argument for one that it would cut.
+std::vector<std::string> to_paths(const std::vector<py::bytes>& paths);
+
+// The unsigned 32-bit integers in `buffer`, none of them outside `index`; valid while it lives.
+// Throws std::invalid_argument, std::out_of_range.
+Index::PositionsView to_positions(const py::buffer_info& buffer, const Index& index);
 
 // From 1 to kMaxThreads; std::invalid_argument otherwise.
 int check_threads(int threads);

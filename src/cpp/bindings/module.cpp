@@ -8,5 +8,9 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   bind_info(module);
   bind_describe(module);
   bind_reduce(module);
+  bind_index(module);
+  bind_mapping(module);
+  bind_unpack(module);
+  bind_dlpack(module);
   bind_scan(module);
 }

@@ -1,5 +1,6 @@
-// The contract of the kernels: what one block of elements reduces to, and the table of functions
-// that every instruction-set tier fills. Plain data, no allocation, no exceptions.
+// The contract of the kernels: what one block of elements reduces to, how packed elements become
+// bytes, and the table of functions that every instruction-set tier fills. Plain data, no
+// allocation, no exceptions.
 //
 // Numerics. Every moment is over the finite elements, everything else is counted. Element i of a
 // block belongs to a lane that depends on i and the element type alone, each lane adds its elements
@@ -85,10 +86,15 @@ struct Block {
 // chooses the faster order of work for data with NaN or Inf; it never changes the result.
 using BlockFunction = void (*)(const std::byte* data, std::size_t n, bool expect_bad, Block& block);
 
+// Writes n packed elements at data as their codes, one a byte, the bits above a code zero.
+using UnpackFunction = void (*)(const std::byte* data, std::size_t n, std::byte* out);
+
 struct Tier {
   const char* name;
   // nullptr where there is nothing to compute: no encoding, or health of types without NaN and Inf.
   BlockFunction reduce[kElementCount][kLevelCount];
+  // nullptr for elements of whole bytes.
+  UnpackFunction unpack[kElementCount];
 };
 
 }  // namespace fastdump::kernels

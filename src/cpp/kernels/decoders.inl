@@ -161,13 +161,23 @@ using Int2ToInt8 = PackedByTable<2, std::uint8_t, std::uint32_t, sign_extend_2>;
 using Uint2ToUint8 = PackedByTable<2, std::uint8_t, std::uint32_t, identity>;
 using Uint1ToUint8 = PackedByTable<1, std::uint8_t, std::uint64_t, identity, true>;
 
+// The nibbles of each byte, widened to 16 bits, in a byte each.
+constexpr auto split_nibbles = [](auto byte) { return (byte & 0x0f) | (byte & 0xf0) << 4; };
+
+struct Uint4ToUint8 {
+  static constexpr int kBits = 4;
+  static void decode(const std::byte* data, std::size_t n, std::byte* out) {
+    decode_bytes(data, n / 2, out, split_nibbles);
+    if (n % 2 != 0) out[n - 1] = data[n / 2] & std::byte{0x0f};
+  }
+};
+
 struct Int4ToInt8 {
   static constexpr int kBits = 4;
   static void decode(const std::byte* data, std::size_t n, std::byte* out) {
     const auto pairs = [](auto byte) {
-      const auto codes = (byte & 0x0f) | (byte & 0xf0) << 4;
       // Sign extension of a nibble in each byte: flip its sign bit, subtract its weight.
-      const auto flipped = (Vec<std::int8_t>)codes ^ 8;
+      const auto flipped = (Vec<std::int8_t>)split_nibbles(byte) ^ 8;
       return (decltype(byte))(flipped - 8);
     };
     decode_bytes(data, n / 2, out, pairs);

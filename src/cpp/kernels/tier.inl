@@ -81,7 +81,7 @@ constexpr void set_packed_integers(Tier& tier, Element element) {
 }
 
 constexpr Tier make_tier(const char* name) {
-  Tier tier = {name, {}};
+  Tier tier = {name, {}, {}};
   set_floats<Float32>(tier, Element::float32);
   set_floats<Float16>(tier, Element::float16);
   set_floats<Bfloat16>(tier, Element::bfloat16);
@@ -110,6 +110,13 @@ constexpr Tier make_tier(const char* name) {
   set_packed_integers<std::int8_t, Int2ToInt8, 1, -2>(tier, Element::int2);
   set_packed_integers<std::uint8_t, Uint2ToUint8, 3, 0>(tier, Element::uint2);
   set_packed_integers<std::uint8_t, Uint1ToUint8, 1, 0>(tier, Element::uint1);
+  for (const Element element : {Element::float4_e2m1fn, Element::float4_e1m2, Element::int4}) {
+    tier.unpack[static_cast<int>(element)] = Uint4ToUint8::decode;
+  }
+  for (const Element element : {Element::int2, Element::uint2}) {
+    tier.unpack[static_cast<int>(element)] = Uint2ToUint8::decode;
+  }
+  tier.unpack[static_cast<int>(Element::uint1)] = Uint1ToUint8::decode;
   return tier;
 }
 

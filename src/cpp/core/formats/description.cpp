@@ -32,6 +32,33 @@ std::string_view to_string(FileKind kind) {
   return {};
 }
 
+std::string_view to_string(NameKind kind) {
+  switch (kind) {
+    case NameKind::standard:
+      return "operator";
+    case NameKind::op_debug:
+      return "op_debug";
+    case NameKind::exception:
+      return "exception";
+    case NameKind::custom:
+      return "custom";
+    case NameKind::digits:
+      return "digits";
+    case NameKind::statistics:
+      return "statistics";
+    case NameKind::mapping:
+      return "mapping";
+    case NameKind::npy:
+    case NameKind::converted:
+      return "converted";
+    case NameKind::core:
+      return "core";
+    case NameKind::unknown:
+      return "unknown";
+  }
+  return {};
+}
+
 std::string_view to_string(Status status) {
   switch (status) {
     case Status::ok:

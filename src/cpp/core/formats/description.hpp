@@ -115,6 +115,9 @@ enum class NameKind : std::uint8_t {
   unknown,     // only the content can tell
 };
 
+// What users read: "operator", "op_debug", ...
+std::string_view to_string(NameKind kind);
+
 struct FileName {
   NameKind kind = NameKind::unknown;
   std::string op_type;

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "core/errors.hpp"
+
 #if defined(__linux__)
 #include <sys/vfs.h>
 #else
@@ -35,6 +37,13 @@ std::int64_t File::size() const {
   if (S_ISDIR(status.st_mode)) return -EISDIR;
   if (!S_ISREG(status.st_mode)) return -EINVAL;
   return status.st_size;
+}
+
+OpenFile::OpenFile(const std::string& path) : file(path.c_str()) {
+  if (file.error() != 0) throw SystemError(file.error(), path);
+  const std::int64_t found = file.size();
+  if (found < 0) throw SystemError(static_cast<int>(-found), path);
+  size = static_cast<std::uint64_t>(found);
 }
 
 ReadResult read_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace fastdump {
@@ -35,6 +36,14 @@ class File {
 struct ReadResult {
   std::size_t nbytes = 0;  // fewer than asked for: the file ends, or error is set
   int error = 0;           // errno
+};
+
+// A regular file, open for reading. Throws SystemError where a caller has one file and no use for
+// an error as a value.
+struct OpenFile {
+  explicit OpenFile(const std::string& path);
+  File file;
+  std::uint64_t size;
 };
 
 // Fills `buffer` from `offset` on, across short reads and interruptions.

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <mutex>
+
+#include "core/errors.hpp"
 
 namespace fastdump {
 namespace {
@@ -78,10 +81,16 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-Mapping::Mapping(const File& file, std::size_t nbytes) {
+Mapping::Mapping(const File& file, std::size_t nbytes, Access access) : access_(access) {
   if (nbytes == 0) return;
-  void* data = ::mmap(nullptr, nbytes, PROT_READ, MAP_SHARED, file.fd(), 0);
-  if (data == MAP_FAILED) return;
+  const bool writable = access == Access::copy_on_write;
+  // Memory is set aside for the pages that are written, not for all that could be.
+  void* data = ::mmap(nullptr, nbytes, writable ? PROT_READ | PROT_WRITE : PROT_READ,
+                      writable ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED, file.fd(), 0);
+  if (data == MAP_FAILED) {
+    error_ = errno;
+    return;
+  }
   data_ = static_cast<std::byte*>(data);
   nbytes_ = nbytes;
 }
@@ -95,6 +104,13 @@ void Mapping::drop(std::uint64_t offset, std::size_t nbytes) const {
   const std::uint64_t end =
       std::min<std::uint64_t>((offset + nbytes + kDropUnit - 1) / kDropUnit * kDropUnit, nbytes_);
   if (end > begin) ::madvise(data_ + begin, end - begin, MADV_DONTNEED);
+}
+
+std::unique_ptr<Mapping> map_file(const std::string& path, Mapping::Access access) {
+  const OpenFile open(path);
+  auto mapping = std::make_unique<Mapping>(open.file, open.size, access);
+  if (mapping->error() != 0) throw SystemError(mapping->error(), path);
+  return mapping;
 }
 
 PageGuard::PageGuard(const std::byte* data, std::size_t nbytes, std::atomic<bool>& lost) {

@@ -1,9 +1,11 @@
-// A file mapped for reading, and the guard that lets a thread read it although the file may shrink.
+// A file in memory, and the guard that lets a thread read it although the file may shrink.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 
 #include "core/io/file.hpp"
 
@@ -11,15 +13,23 @@ namespace fastdump {
 
 class Mapping {
  public:
+  enum class Access : std::uint8_t {
+    read_only,      // a write ends the process
+    copy_on_write,  // a write stays in this mapping and never reaches the file
+  };
+
   Mapping() = default;
-  // Maps the first `nbytes` of the file. data() is nullptr if the system refuses.
-  Mapping(const File& file, std::size_t nbytes);
+  // Maps the first `nbytes` of the file; none is a mapping too. data() is nullptr if the system
+  // refuses, error() then tells why.
+  Mapping(const File& file, std::size_t nbytes, Access access = Access::read_only);
   ~Mapping();
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
   const std::byte* data() const { return data_; }
   std::size_t nbytes() const { return nbytes_; }
+  Access access() const { return access_; }
+  int error() const { return error_; }  // errno
 
   // Gives back the pages of [offset, offset + nbytes) and those that faults on them brought along.
   // They stay readable, at the price of a fault.
@@ -28,7 +38,12 @@ class Mapping {
  private:
   std::byte* data_ = nullptr;
   std::size_t nbytes_ = 0;
+  Access access_ = Access::read_only;
+  int error_ = 0;
 };
+
+// Maps a whole file. Throws SystemError.
+std::unique_ptr<Mapping> map_file(const std::string& path, Mapping::Access access);
 
 // While it lives, a page of [data, data + nbytes) that the file no longer has reads as zeros in
 // this thread instead of ending the process, and `lost` becomes true before any zero can be seen,

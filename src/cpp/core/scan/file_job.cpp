@@ -153,6 +153,7 @@ FileRows FileJob::take_rows() {
     const std::string missing = std::to_string(work.n_missing) + " elements are missing";
     if (work.error != 0) {
       tensor.status = Status::unreadable;
+      rows_.tensors[work.row].error = work.error;
       append_note(tensor.note, std::string(std::strerror(work.error)) + ": " + missing);
     } else {
       tensor.status = Status::truncated;

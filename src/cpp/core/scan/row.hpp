@@ -17,6 +17,7 @@ struct TensorRow {
   TensorDescription tensor;
   // Empty: not asked for, or there is nothing to reduce.
   std::optional<kernels::Statistics> statistics = std::nullopt;
+  int error = 0;  // errno of the read that failed, where the status is unreadable
   // In rows of source csv, else null. Apart, for a million rows of the other source have none.
   std::unique_ptr<ReportedStatistics> reported = nullptr;
   // What a header always tells, a statistics CSV may not.

@@ -199,6 +199,11 @@ class Pipeline {
 Scan::Scan(std::vector<std::string> roots, ScanOptions options)
     : roots_(std::move(roots)), options_(std::move(options)) {}
 
+Scan::Scan(FileTree tree, ScanOptions options)
+    : options_(std::move(options)), tree_(std::move(tree)) {
+  counters_.files_found = tree_.size();
+}
+
 Scan::~Scan() { stop(); }
 
 void Scan::start() {
@@ -220,7 +225,7 @@ void Scan::start() {
 }
 
 void Scan::run() {
-  tree_ = walk(roots_, options_.walk, stop_, counters_.files_found);
+  if (!roots_.empty()) tree_ = walk(roots_, options_.walk, stop_, counters_.files_found);
   counters_.walking = false;
   rows_ = Pipeline(tree_, options_, counters_, stop_).run();
 }

@@ -51,6 +51,8 @@ struct ScanCounters {
 class Scan {
  public:
   Scan(std::vector<std::string> roots, ScanOptions options);
+  // Of files that were found before.
+  Scan(FileTree tree, ScanOptions options);
   ~Scan();  // stops and waits
   Scan(const Scan&) = delete;
   Scan& operator=(const Scan&) = delete;

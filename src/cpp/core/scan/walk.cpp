@@ -80,6 +80,7 @@ class Walker {
       return;
     }
     if (is_decimal(name)) read_mapping(directory);
+    directory.holds_root = true;
     const std::uint32_t index = tree_.add_directory(std::move(directory));
     add_file(index, name);
   }
@@ -87,11 +88,7 @@ class Walker {
   FileTree take() { return std::move(tree_); }
 
  private:
-  void count_skipped(std::string_view reason) {
-    auto found = tree_.skipped.find(reason);
-    if (found == tree_.skipped.end()) found = tree_.skipped.emplace(reason, 0).first;
-    ++found->second;
-  }
+  void count_skipped(std::string_view reason) { fastdump::count_skipped(tree_.skipped, reason); }
 
   void add_file(std::uint32_t directory, std::string_view name) {
     tree_.add_file(directory, name);
@@ -109,12 +106,13 @@ class Walker {
     directory.real_names = parse_mapping_csv(text);
   }
 
-  // Empty with errno set if the directory cannot be read.
-  static bool list(const std::string& path, std::vector<Name>& names) {
+  // False, with errno set, if the directory cannot be read, or not to its end.
+  bool list(const std::string& path, std::vector<Name>& names) const {
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(path.c_str()), &::closedir);
     if (stream == nullptr) return false;
     errno = 0;
     while (const dirent* entry = ::readdir(stream.get())) {
+      if (stop_.load(std::memory_order_relaxed)) break;
       const std::string_view name = entry->d_name;
       if (name != "." && name != "..") names.push_back({std::string(name), entry->d_type});
       errno = 0;
@@ -203,6 +201,12 @@ class Walker {
 };
 
 }  // namespace
+
+void count_skipped(SkippedFiles& skipped, std::string_view reason) {
+  auto found = skipped.find(reason);
+  if (found == skipped.end()) found = skipped.emplace(reason, 0).first;
+  ++found->second;
+}
 
 std::string_view FileTree::real_name(std::size_t file) const {
   const auto& real_names = directory(file).real_names;

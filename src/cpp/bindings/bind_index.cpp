@@ -1,0 +1,183 @@
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "bindings/bindings.hpp"
+#include "core/errors.hpp"
+
+namespace fastdump::bindings {
+namespace {
+
+// Ctrl-C is answered within this time.
+constexpr std::chrono::milliseconds kMaxWait(100);
+
+std::shared_ptr<Index> make_index(const std::vector<py::bytes>& paths, bool follow_links) {
+  const std::vector<std::string> roots = to_paths(paths);
+  std::atomic<bool> stop = false;
+  const auto walk = [&] { return std::make_shared<Index>(roots, WalkOptions{follow_links}, stop); };
+  std::future<std::shared_ptr<Index>> index;
+  try {
+    index = std::async(std::launch::async, walk);
+  } catch (const std::system_error& error) {
+    throw SystemError(error.code().value(), "");
+  }
+  while (true) {
+    {
+      // GIL: only C++ objects are touched.
+      const py::gil_scoped_release release;
+      if (index.wait_for(kMaxWait) == std::future_status::ready) break;
+    }
+    if (PyErr_CheckSignals() == 0) continue;
+    stop = true;
+    const py::gil_scoped_release release;
+    index.wait();
+    break;
+  }
+  if (stop) throw py::error_already_set();
+  return index.get();
+}
+
+py::bytes to_bytes(const Index::Positions& positions) {
+  // SAFETY: integers may be looked at as bytes.
+  return {reinterpret_cast<const char*>(positions.data()), positions.size() * sizeof(positions[0])};
+}
+
+// Calls `function` with the positions and without the GIL.
+template <class Function>
+auto with_positions(const Index& index, const py::buffer& buffer, const Function& function) {
+  const py::buffer_info info = buffer.request();
+  const Index::PositionsView positions = to_positions(info, index);
+  // GIL: the index never changes, and who holds positions never changes them.
+  const py::gil_scoped_release release;
+  return function(positions);
+}
+
+void check_position(const Index& index, std::size_t position) {
+  if (position >= index.size()) throw std::out_of_range("there is no such position");
+}
+
+py::str shown_path(const Index& index, std::size_t position) {
+  check_position(index, position);
+  return to_text(index.shown_path(position));
+}
+
+py::object text_or_none(std::string_view text) {
+  return text.empty() ? py::object(py::none()) : to_text(text);
+}
+
+py::tuple record(const Index& index, std::size_t position) {
+  check_position(index, position);
+  const Where& where = index.where(position);
+  const FileName name = index.name(position);
+  std::string path;
+  index.path(position, path);
+  const py::object to_open = py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<py::ssize_t>(path.size())));
+  if (!to_open) throw py::error_already_set();
+  return py::make_tuple(to_open, to_text(index.shown_path(position)), to_string(name.kind),
+                        where.rank, text_or_none(where.time),
+                        where.device ? where.device : name.device, text_or_none(where.model),
+                        where.model_id, where.step, text_or_none(name.op_type),
+                        text_or_none(name.op_name), name.task_id, name.stream_id, name.timestamp,
+                        name.context_id, name.thread_id);
+}
+
+py::bytes select(const Index& index, const py::buffer& positions, std::vector<std::int64_t> rank,
+                 std::vector<std::int64_t> device, std::vector<std::int64_t> model_id,
+                 std::vector<std::int64_t> step, std::vector<std::string> time,
+                 std::vector<std::string> model, std::vector<std::string> op_type,
+                 std::vector<std::string> op_name) {
+  Selection selection;
+  selection.rank = std::move(rank);
+  selection.device = std::move(device);
+  selection.model_id = std::move(model_id);
+  selection.step = std::move(step);
+  selection.time = std::move(time);
+  selection.model = std::move(model);
+  selection.op_type = std::move(op_type);
+  selection.op_name = std::move(op_name);
+  return to_bytes(with_positions(
+      index, positions, [&](Index::PositionsView view) { return index.select(view, selection); }));
+}
+
+py::bytes find(const Index& index, const py::buffer& positions, const std::string& op_name) {
+  return to_bytes(with_positions(
+      index, positions, [&](Index::PositionsView view) { return index.find(view, op_name); }));
+}
+
+py::bytes nameless(const Index& index, const py::buffer& positions) {
+  return to_bytes(with_positions(index, positions,
+                                 [&](Index::PositionsView view) { return index.nameless(view); }));
+}
+
+py::list to_list(const std::set<std::string>& texts) {
+  py::list list;
+  for (const std::string& text : texts) list.append(to_text(text));
+  return list;
+}
+
+py::list to_list(const std::set<std::int64_t>& numbers) {
+  py::list list;
+  for (const std::int64_t number : numbers) list.append(number);
+  return list;
+}
+
+py::list op_names(const Index& index, const py::buffer& positions) {
+  return to_list(with_positions(index, positions,
+                                [&](Index::PositionsView view) { return index.op_names(view); }));
+}
+
+py::dict summary(const Index& index, const py::buffer& positions) {
+  const IndexSummary found = with_positions(
+      index, positions, [&](Index::PositionsView view) { return index.summary(view); });
+  py::dict op_types;
+  for (const auto& [op_type, n_files] : found.op_types) op_types[to_text(op_type)] = n_files;
+  py::dict dict;
+  dict["operators"] = found.n_operators;
+  dict["ranks"] = to_list(found.ranks);
+  dict["times"] = to_list(found.times);
+  dict["devices"] = to_list(found.devices);
+  dict["models"] = to_list(found.models);
+  dict["steps"] = to_list(found.steps);
+  dict["op_types"] = op_types;
+  dict["kinds"] = found.kinds;
+  dict["first_timestamp"] = found.first_timestamp;
+  dict["last_timestamp"] = found.last_timestamp;
+  return dict;
+}
+
+}  // namespace
+
+Index::PositionsView to_positions(const py::buffer_info& buffer, const Index& index) {
+  if (buffer.ndim != 1 || !buffer.item_type_is_equivalent_to<std::uint32_t>() ||
+      (buffer.size > 1 && buffer.strides[0] != sizeof(std::uint32_t))) {
+    throw std::invalid_argument("positions are contiguous unsigned 32-bit integers");
+  }
+  const Index::PositionsView positions(static_cast<const std::uint32_t*>(buffer.ptr),
+                                       static_cast<std::size_t>(buffer.size));
+  for (const std::uint32_t position : positions) check_position(index, position);
+  return positions;
+}
+
+void bind_index(py::module_& module) {
+  py::class_<Index, std::shared_ptr<Index>>(module, "Index")
+      .def(py::init(&make_index), py::arg("paths"), py::kw_only(), py::arg("follow_links"))
+      .def("__len__", &Index::size)
+      .def("record", &record, py::arg("position"))
+      .def("shown_path", &shown_path, py::arg("position"))
+      .def("select", &select, py::arg("positions"), py::kw_only(), py::arg("rank"),
+           py::arg("device"), py::arg("model_id"), py::arg("step"), py::arg("time"),
+           py::arg("model"), py::arg("op_type"), py::arg("op_name"))
+      .def("find", &find, py::arg("positions"), py::arg("op_name"))
+      .def("nameless", &nameless, py::arg("positions"))
+      .def("op_names", &op_names, py::arg("positions"))
+      .def("summary", &summary, py::arg("positions"))
+      .def("skipped", &Index::skipped);
+}
+
+}  // namespace fastdump::bindings

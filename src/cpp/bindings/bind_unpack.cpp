@@ -1,0 +1,41 @@
+#include <stdexcept>
+
+#include "bindings/bindings.hpp"
+#include "bindings/contiguous_buffer.hpp"
+#include "core/dtype.hpp"
+#include "core/scan/unpack.hpp"
+
+namespace fastdump::bindings {
+namespace {
+
+void check_size(const char* what, std::size_t nbytes, std::uint64_t needed) {
+  if (nbytes >= needed) return;
+  throw std::invalid_argument(std::string(what) + " has " + std::to_string(nbytes) + " bytes, " +
+                              std::to_string(needed) + " are needed");
+}
+
+void unpack_buffer(const py::object& data, const std::string& dtype, std::size_t n_elements,
+                   const py::object& out, int threads) {
+  const DataType* type = find_data_type(std::string_view(dtype));
+  if (type == nullptr || !is_packed(type->element)) {
+    throw std::invalid_argument("there is nothing to unpack in elements of \"" + dtype + "\"");
+  }
+  check_threads(threads);
+  const ContiguousBuffer packed(data);
+  const ContiguousBuffer codes(out, ContiguousBuffer::Access::write);
+  check_size("data", packed.nbytes(), packed_nbytes(n_elements, type->bits));
+  check_size("out", codes.nbytes(), n_elements);
+  // GIL: both buffers keep their memory.
+  const py::gil_scoped_release release;
+  unpack(type->element, packed.data(), n_elements, codes.data(), threads);
+}
+
+}  // namespace
+
+void bind_unpack(py::module_& module) {
+  module.def("unpack", &unpack_buffer, py::arg("data"), py::arg("dtype"), py::arg("n_elements"),
+             py::arg("out"), py::arg("threads"),
+             "Write packed elements as codes, in the low bits of a byte each.");
+}
+
+}  // namespace fastdump::bindings

@@ -1,0 +1,80 @@
+// What a dump holds, by names alone: no file is opened but mapping.csv. Positions number the files
+// in the order of execution; a million of them take little more than their names.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/formats/description.hpp"
+#include "core/scan/selection.hpp"
+#include "core/scan/walk.hpp"
+
+namespace fastdump {
+
+// What names tell of many files.
+struct IndexSummary {
+  std::uint64_t n_operators = 0;  // distinct pairs of type and name
+  std::set<std::int64_t> ranks;
+  std::set<std::string> times;
+  std::set<std::int64_t> devices;
+  std::set<std::string> models;
+  std::set<std::int64_t> steps;
+  std::map<std::string, std::uint64_t> op_types;    // number of files; without those that tell none
+  std::map<std::string_view, std::uint64_t> kinds;  // as to_string() calls them
+  // As written; of those in microseconds if there are any, as other clocks do not compare.
+  std::optional<std::int64_t> first_timestamp;
+  std::optional<std::int64_t> last_timestamp;
+};
+
+class Index {
+ public:
+  using Positions = std::vector<std::uint32_t>;
+  using PositionsView = std::span<const std::uint32_t>;
+
+  // Lists what names call part of a dump, and every root that is a file; counts the others in
+  // skipped(). Ends soon, with less, after `stop`. Throws SystemError for a root that cannot be
+  // looked at.
+  Index(const std::vector<std::string>& roots, const WalkOptions& options,
+        const std::atomic<bool>& stop);
+
+  std::size_t size() const { return files_.size(); }
+  const SkippedFiles& skipped() const { return tree_.skipped; }
+
+  const Where& where(std::size_t position) const { return tree_.directory(file(position)).where; }
+  FileName name(std::size_t position) const { return name_of(file(position)); }
+  // To open it, in `buffer`, which is reused.
+  const char* path(std::size_t position, std::string& buffer) const {
+    return tree_.path(file(position), buffer);
+  }
+  std::string shown_path(std::size_t position) const { return tree_.shown_path(file(position)); }
+
+  // All of these take positions, and keep their order.
+  // Conditions on tensors are ignored: names do not tell.
+  Positions select(PositionsView positions, const Selection& selection) const;
+  // Operators of this name, given as the model has it or as file names do.
+  Positions find(PositionsView positions, std::string_view op_name) const;
+  // Files whose header alone can tell which operator they are of.
+  Positions nameless(PositionsView positions) const;
+  std::set<std::string> op_names(PositionsView positions) const;
+  IndexSummary summary(PositionsView positions) const;
+  // These files alone, in this order: for a Scan.
+  FileTree tree(PositionsView positions) const;
+
+ private:
+  std::size_t file(std::size_t position) const { return files_[position]; }
+  FileName name_of(std::size_t file) const;
+  bool lists(std::size_t file, NameKind kind);
+
+  FileTree tree_;
+  std::vector<std::uint32_t> files_;  // by position
+};
+
+}  // namespace fastdump

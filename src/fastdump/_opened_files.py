@@ -1,0 +1,37 @@
+"""The files of a dump that were opened, so that closing the dump closes them."""
+
+from __future__ import annotations
+
+import weakref
+
+from fastdump._dump_file import DumpFile
+from fastdump.errors import ClosedDumpError
+
+
+class OpenedFiles:
+    """Opens files until it is closed. Who uses a file holds it; nothing else keeps it in memory."""
+
+    __slots__ = ("_files", "_name", "closed")
+
+    def __init__(self, name: str) -> None:
+        self.closed = False
+        self._name = name
+        self._files: weakref.WeakSet[DumpFile] = weakref.WeakSet()
+
+    def check(self) -> None:
+        """Raise ClosedDumpError if this was closed."""
+        if self.closed:
+            raise ClosedDumpError(f"{self._name}: the dump was closed")
+
+    def open(self, path: str) -> DumpFile:
+        """Return a file; nothing is read yet."""
+        self.check()
+        file = DumpFile(path)
+        self._files.add(file)
+        return file
+
+    def close(self) -> None:
+        """Close all files, and open no more."""
+        self.closed = True
+        for file in list(self._files):
+            file.close()
