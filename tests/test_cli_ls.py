@@ -186,3 +186,51 @@ def test_files_without_a_tree_have_neither_ranks_nor_steps(
     summary, steps, *_ = capsys.readouterr().out.split("\n\n")
     assert summary.startswith("1 file, 1 operator, 1 tensor, 64 B\n")
     assert steps.split()[0] == "files"
+
+
+def test_missing_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for rank in (0, 3):
+        directory = testing.rank_dir(tmp_path, world_size=6, rank=rank)
+        testing.write_dump(
+            directory / "20261120101112/0/net/1/0/Add.a.1.1.1700000000000000",
+            outputs=[np.ones(2, np.float32)],
+        )
+    assert main(["ls", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["missing_ranks"] == [1, 2, 4, 5]
+    assert main(["ls", str(tmp_path)]) == 0
+    assert "nothing of rank 1-2, 4-5\n" in capsys.readouterr().out
+
+
+def test_ranks_between_others_are_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for rank in (3, 5):
+        directory = testing.mindspore_dump_dir(
+            tmp_path, rank=rank, net="net", graph_id=0, iteration=1
+        )
+        testing.write_dump(directory / "Add.a.1.1.1700000000000000", outputs=[np.ones(2)])
+    assert main(["ls", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["missing_ranks"] == [4]
+
+
+def test_appended_dumps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "Add.a.1.1.1700000000000000"
+    for _ in range(2):
+        testing.write_dump(path, inputs=[np.ones(2)], outputs=[np.ones(3)], append=True)
+    testing.write_dump(tmp_path / "Add.b.1.1.1700000000000001", outputs=[np.ones(3)])
+    assert main(["ls", str(tmp_path), "--json"]) == 0
+    odd = json.loads(capsys.readouterr().out)["odd"]
+    assert {kind: (of["rows"], of["files"]) for kind, of in odd.items()} == {"appended": (2, 1)}
+    assert main(["ls", str(tmp_path)]) == 0
+    assert "appended: 1 file\n" in capsys.readouterr().out
+
+
+def test_times_of_exception_dumps_are_no_microseconds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    testing.write_dump(tmp_path / "Add.a.1.1.1700000000000000", outputs=[np.ones(2)])
+    name = testing.exception_name(stream_id=1, task_id=2, timestamp=20240101120000123)
+    testing.write_dump(tmp_path / name, inputs=[np.ones(2)])
+    assert main(["ls", str(tmp_path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["first_timestamp"] == document["last_timestamp"] == 1_700_000_000_000_000

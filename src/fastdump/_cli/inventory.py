@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,8 +14,15 @@ if TYPE_CHECKING:
 # Enough to see what is wrong; `fastdump stats --bad` lists them all.
 _MAX_EXAMPLES = 3
 
-# The kind of oddity of tensors that are whole but carry a note, beside the statuses.
+# Kinds of oddity beside the statuses: tensors that are whole but carry a note; those of a dump that
+# was appended to another in one file.
 NOTED = "noted"
+APPENDED = "appended"
+
+_WORLD_SIZE = re.compile(r"(?:^|/)worldsize(\d{1,6})_global_rank\d+/")
+
+# Sixteen digits; names of exception dumps have a local time in their place.
+_MICROSECONDS = range(10**15, 10**16)
 
 
 @dataclass
@@ -42,7 +50,8 @@ class Group:
                 self.reported += 1
             else:
                 self.nbytes += row.nbytes or 0
-        if row.timestamp is not None:
+        if row.timestamp in _MICROSECONDS:
+            assert row.timestamp is not None
             first, last = self.first_timestamp, self.last_timestamp
             self.first_timestamp = row.timestamp if first is None else min(first, row.timestamp)
             self.last_timestamp = row.timestamp if last is None else max(last, row.timestamp)
@@ -85,6 +94,13 @@ class Oddity:
 class Inventory:
     """The counts of a table.
 
+    Parameters
+    ----------
+    table
+        Made of headers.
+    all_ranks
+        Whether ranks that are not in the table were looked for.
+
     Attributes
     ----------
     total : Group
@@ -99,31 +115,47 @@ class Inventory:
         By status; whole tensors that carry a note are under ``noted``.
     missing : dict of rank to list of int
         Steps that other ranks have and this one lacks.
+    missing_ranks : list of int
+        Ranks of which there is nothing: as many as a directory's name says that there are, or else
+        those between others.
     empty : list of (rank, step)
         Steps whose files hold neither a byte of any tensor nor its statistics.
     skipped : dict of str to int
         Why files were passed over, and how many.
     """
 
-    def __init__(self, table: StatsTable) -> None:
+    def __init__(self, table: StatsTable, *, all_ranks: bool) -> None:
         self.total = Group()
         ranks: dict[int | None, Group] = defaultdict(Group)
         steps: dict[tuple[int | None, int | None], Group] = defaultdict(Group)
         dtypes: dict[str | None, Group] = defaultdict(Group)
         odd: dict[str, Oddity] = defaultdict(Oddity)
+        # Of the file that the last row is of: rows of a file follow each other.
+        path, places = "", set[tuple[object, ...]]()
+        world_size = 0
         for row in table:
+            if row.path != path:
+                path, places = row.path, set()
+                if found := _WORLD_SIZE.search(path):
+                    world_size = max(world_size, int(found[1]))
+            place = (row.io, row.index, row.op_type, row.op_name, row.timestamp)
+            is_appended = row.io is not None and place in places
+            places.add(place)
             self.total.add(row)
             ranks[row.rank].add(row)
             steps[row.rank, row.step].add(row)
             if row.io is not None:
                 dtypes[row.dtype].add(row)
-            if row.status != "ok" or row.note:
+            if is_appended:
+                odd[APPENDED].add(row)
+            if row.status != "ok" or (row.note and not is_appended):
                 odd[NOTED if row.status == "ok" else row.status].add(row)
         self.ranks = dict(sorted(ranks.items(), key=lambda item: _nulls_first([item[0]])))
         self.steps = dict(sorted(steps.items(), key=lambda item: _nulls_first(item[0])))
         self.dtypes = dict(sorted(dtypes.items(), key=lambda item: -item[1].nbytes))
         self.odd = dict(odd)
         self.missing = _missing_steps(self.steps)
+        self.missing_ranks = _missing_ranks(self.ranks, world_size) if all_ranks else []
         self.empty = [where for where, group in self.steps.items() if group.is_empty]
         self.skipped = table.skipped
 
@@ -154,6 +186,7 @@ class Inventory:
                 for kind, oddity in self.odd.items()
             },
             "missing": [{"rank": rank, "steps": steps} for rank, steps in self.missing.items()],
+            "missing_ranks": self.missing_ranks,
             "empty": [{"rank": rank, "step": step} for rank, step in self.empty],
             "skipped": self.skipped,
         }
@@ -162,6 +195,15 @@ class Inventory:
 def _nulls_first(where: Iterable[int | None]) -> tuple[int, ...]:
     # Ranks and steps are never negative.
     return tuple(-1 if number is None else number for number in where)
+
+
+def _missing_ranks(ranks: Iterable[int | None], world_size: int) -> list[int]:
+    present = {rank for rank in ranks if rank is not None}
+    if not present:
+        return []
+    # Without a world size, whoever has but some of the ranks may want just those.
+    wanted = range(world_size) if world_size else range(min(present), max(present))
+    return [rank for rank in wanted if rank not in present]
 
 
 def _missing_steps(

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fastdump._cli.console import stdout_console, stdout_width
-from fastdump._cli.inventory import NOTED, Group, Inventory
+from fastdump._cli.inventory import APPENDED, NOTED, Group, Inventory
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import filter_options, json_option, paths_argument, scan_options
 from fastdump._cli.scanning import scan_paths
@@ -50,7 +50,8 @@ def command(
 
     Prints files, operators, tensors, bytes and times of each rank and step, the dtypes, and then
     what is odd: truncated, absent, malformed and unsupported tensors, sizes that disagree,
-    trailing bytes, steps that are empty or that one rank lacks, and files that were skipped.
+    trailing bytes, dumps that were appended to others, steps that are empty or that one rank lacks,
+    ranks of which there is nothing, and files that were skipped.
 
     \b
     Examples:
@@ -69,7 +70,7 @@ def command(
         rank=rank,
         tensor=tensor,
     )
-    inventory = Inventory(outcome.table)
+    inventory = Inventory(outcome.table, all_ranks=not rank)
     if as_json:
         print_json(inventory.document())
     else:
@@ -172,6 +173,8 @@ def _dtypes_table(inventory: Inventory, width: int | None) -> TextTable:
 
 def _print_odd(console: Console, inventory: Inventory) -> None:
     lines = [line for kind in inventory.odd for line in _oddity_lines(kind, inventory)]
+    if ranks := inventory.missing_ranks:
+        lines.append(Text(f"nothing of rank {ranges_text(ranks)}", DOUBTFUL))
     for rank, steps in inventory.missing.items():
         lines.append(Text(f"rank {rank} lacks steps {ranges_text(steps)}", DOUBTFUL))
     for where in inventory.empty:
@@ -190,7 +193,7 @@ def _print_odd(console: Console, inventory: Inventory) -> None:
 def _oddity_lines(kind: str, inventory: Inventory) -> Iterator[Text]:
     oddity = inventory.odd[kind]
     files = len(oddity.paths)
-    style = SUBTLE if kind == NOTED else status_style(kind)
+    style = {NOTED: SUBTLE, APPENDED: DOUBTFUL}.get(kind) or status_style(kind)
     yield Text(f"{kind}: {counted(files, 'file')}", style)
     for path, note in oddity.examples.items():
         yield Text(f"  {printable(path)}" + (f": {printable(note)}" if note else ""))

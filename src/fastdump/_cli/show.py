@@ -1,105 +1,271 @@
-"""``fastdump show``: one file, its header, its tensors and their statistics."""
+"""``fastdump show``: one file or one tensor: header, statistics, elements."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
+from rich.console import Console
 from rich.text import Text
 
-from fastdump import StatsRow, StatsTable
+import fastdump
+from fastdump import FastdumpError, Operator, StatsRow, StatsTable, Tensor
+from fastdump._bad_values import bad_rows
 from fastdump._cli.console import stdout_console, stdout_width
+from fastdump._cli.index_text import parse_index
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import json_option, scan_options
 from fastdump._cli.scanning import scan_paths
-from fastdump._header import describe_file
+from fastdump._cli.tensor_text import (
+    COUNTS,
+    MOMENTS,
+    bad_rows_lines,
+    elements_lines,
+    histogram_lines,
+    json_values,
+    statistics_lines,
+)
+from fastdump._histogram import histogram
 from fastdump._printable import printable
-from fastdump._quantities import is_integer, shape_text, time_text, value_text
-from fastdump._styles import SUBTLE, inf_style, moment_style, nan_style, status_cell
-from fastdump._table_json import json_real
+from fastdump._quantities import counted, shape_text, time_text
+from fastdump._row_text import row_table
+from fastdump._styles import SUBTLE, status_cell
 from fastdump._text_table import Cell, Column, TextTable
+
+_TENSOR_SUFFIX = re.compile(r"(?P<file>.+):(?P<tensor>(?:input|output|buffer|space)\.\d+)", re.S)
+_NARROWEST = 60
 
 
 @click.command("show")
-@click.argument("file", metavar="FILE")
+@click.argument("target", metavar="FILE[:TENSOR]")
+@click.option(
+    "--slice",
+    "index",
+    metavar="INDEX",
+    help="Print these elements, e.g. '0, :8' or '..., -1'. Default: some of the first.",
+)
+@click.option(
+    "--bins",
+    type=click.IntRange(0, 200),
+    default=16,
+    show_default=True,
+    metavar="N",
+    help="Intervals of the histogram, which is drawn for a single tensor; 0 draws none.",
+)
 @json_option
 @scan_options
-def command(file: str, as_json: bool, threads: int | None, io: str, follow_links: bool) -> int:
-    """Show one dump FILE: its header, its tensors and their statistics.
+def command(
+    target: str,
+    index: str | None,
+    bins: int,
+    as_json: bool,
+    threads: int | None,
+    io: str,
+    follow_links: bool,
+) -> int:
+    """Show one dump FILE, or one TENSOR of it ("output.0"): header, statistics, elements.
 
     The offset is where a tensor begins in FILE, the address where it was on the device.
-    first_bad is the first NaN or Inf, as a flat index and as an index into the stored shape.
+    first_bad is the first NaN or Inf, as a flat index and as an index into the stored shape; below
+    it is told which indices of the first dimension hold bad values.
 
     \b
     Examples:
       fastdump show dump_dir/0/model/1/3/MatMul.layer7_qkv.12.3.1700000000000000
+      fastdump show FILE:output.0 --slice '0, :8'
       fastdump show FILE --json
     """  # noqa: D301 (\b is for click: do not wrap)
+    file, name = _parse_target(target)
     if Path(file).is_dir():
         raise click.ClickException(f"{file} is a directory: try 'fastdump ls' or 'fastdump stats'")
-    header: dict[str, Any] = describe_file(file)
-    outcome = scan_paths((file,), level="full", threads=threads, io=io, follow_links=follow_links)
-    if as_json:
-        print_json({"path": file, **_document(header, outcome.table)})
-    else:
-        _print(file, header, outcome.table)
+    with fastdump.open(file) as dump:
+        operator = dump[0]
+        is_statistics = operator.header["kind"] == "statistics"
+        # Of a table of statistics its rows are shown; it has no tensors.
+        shown = [] if is_statistics else _tensors(operator, name)
+        outcome = scan_paths(
+            (file,), level="full", threads=threads, io=io, follow_links=follow_links
+        )
+        # A dump that is appended to another has tensors of the same names.
+        rows = {(row.io, row.index, row.offset): row for row in outcome.table}
+        views = [_View(tensor, rows, index, bins if name else 0) for tensor in shown]
+        if as_json:
+            header: Mapping[str, Any] = operator.header
+            document = {**header, "tensors": [view.document() for view in views]}
+            attrs = [{"name": key, "value": value} for key, value in header["attrs"]]
+            if is_statistics:
+                document["rows"] = [_row_document(row) for row in outcome.table]
+            print_json({"path": file, **document, "attrs": attrs})
+        else:
+            _print(target, operator, outcome.table, views, is_whole=name is None)
     return outcome.exit_code
 
 
-_MOMENTS = ("max", "min", "mean", "l2norm")
-_COUNTS = ("nan", "pos_inf", "neg_inf", "zero", "subnormal", "saturated")
+def _parse_target(target: str) -> tuple[str, str | None]:
+    """Return the file and the name of the tensor, if there is one."""
+    match = None if Path(target).exists() else _TENSOR_SUFFIX.fullmatch(target)
+    return (match["file"], match["tensor"]) if match else (target, None)
 
 
-def _document(header: dict[str, Any], table: StatsTable) -> dict[str, Any]:
-    rows = {(row.io, row.index): row for row in table}
-    tensors = []
-    for tensor in header["tensors"]:
-        row = rows.get((tensor["io"], tensor["index"]))
-        tensors.append({**tensor, "statistics": _statistics_document(row) if row else None})
-    attrs = [{"name": name, "value": value} for name, value in header["attrs"]]
-    return {**header, "attrs": attrs, "tensors": tensors}
+def _tensors(operator: Operator, name: str | None) -> list[Tensor]:
+    tensors = [*operator.tensors, *(t for dump in operator.appended for t in dump)]
+    if name is None:
+        return tensors
+    found = [tensor for tensor in tensors if tensor.name == name]
+    if not found:
+        names = ", ".join(tensor.name for tensor in tensors) or "none"
+        raise click.ClickException(f"{operator.path} has no {name}; its tensors: {names}")
+    return found
+
+
+class _View:
+    """What is shown of one tensor: computed once, printed or written as JSON."""
+
+    def __init__(
+        self,
+        tensor: Tensor,
+        rows: Mapping[tuple[str | None, int | None, int | None], StatsRow],
+        index: str | None,
+        bins: int,
+    ) -> None:
+        self.tensor = tensor
+        key = (tensor.io, tensor.index)
+        # Rows of a table of statistics have no offset.
+        self.row = rows.get((*key, tensor.offset)) or rows.get((*key, None))
+        self.index_text, self.elements = _elements(tensor, index)
+        self.bad_rows = self._bad_rows()
+        self.histogram = None
+        if bins and self.elements is not None and self._has_statistics:
+            self.histogram = histogram(np.asarray(tensor), bins=bins)
+
+    @property
+    def _has_statistics(self) -> bool:
+        return self.row is not None and self.row.source == "tensor" and self.row.nan is not None
+
+    def _bad_rows(self) -> list[Any]:
+        if not self._has_statistics or self.tensor.ndim < 2 or self.elements is None:
+            return []
+        assert self.row is not None
+        is_clean = not (self.row.nan or self.row.pos_inf or self.row.neg_inf)
+        return [] if is_clean else bad_rows(np.asarray(self.tensor))
+
+    def lines(self, width: int) -> Iterator[Text]:
+        """Yield what is printed below the header."""
+        if self.row is not None and (self.row.nan is not None or self.row.source == "csv"):
+            yield from statistics_lines(self.row)
+        if self.elements is not None:
+            yield from elements_lines(self.elements, self.index_text, width=width)
+        if self.bad_rows:
+            yield from bad_rows_lines(self.bad_rows, len(self.tensor))
+        if self.histogram is not None:
+            yield from histogram_lines(self.histogram, self.tensor.size)
+
+    def document(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        document = dict(self.tensor.description)
+        document["statistics"] = _statistics_document(self.row) if self.row else None
+        document["elements"] = None
+        if self.elements is not None:
+            document["elements"] = {
+                "index": self.index_text,
+                "values": json_values(self.elements),
+            }
+        document["bad_rows"] = [rows._asdict() for rows in self.bad_rows]
+        document["histogram"] = None
+        if self.histogram is not None:
+            document["histogram"] = {
+                "counts": self.histogram.counts.tolist(),
+                "edges": self.histogram.edges.tolist(),
+                "sampled": self.histogram.n_sampled,
+            }
+        return document
+
+
+def _elements(tensor: Tensor, index: str | None) -> tuple[str, Any]:
+    """Return the elements that are shown and what selects them; None where there is no array.
+
+    Raises
+    ------
+    click.ClickException
+        If `index` is given and is none, or none of this tensor.
+    """
+    if index is not None:
+        try:
+            return f"[{index.strip().strip('[]')}]", tensor[parse_index(index)]
+        except (ValueError, IndexError, FastdumpError) as error:
+            raise click.ClickException(f"{tensor.name}: --slice {index!r}: {error}") from error
+    if not tensor.ndim:
+        key: tuple[Any, ...] = ()
+        text = "[()]"
+    else:
+        leading = "0, " * (tensor.ndim - 1)
+        key = (*(0,) * (tensor.ndim - 1), slice(8))
+        text = f"[{leading}:8]"
+    if not tensor.size or tensor.dtype_name is None:
+        return text, None
+    try:
+        return text, tensor[key]
+    except FastdumpError:  # never written, or of a packing that is not documented: the note says it
+        return text, None
 
 
 def _statistics_document(row: StatsRow) -> dict[str, Any]:
-    document = {name: getattr(row, name) for name in ("count", *_MOMENTS, *_COUNTS, "first_bad")}
-    # The norm of a float64 tensor may overflow, and a reported moment may be anything.
-    return document | {name: json_real(document[name]) for name in _MOMENTS}
+    document = {name: getattr(row, name) for name in ("count", *MOMENTS, *COUNTS, "first_bad")}
+    # A norm may overflow, and the vendor's moments be NaN: JSON has no number for that.
+    for name in MOMENTS:
+        if document[name] is not None and not math.isfinite(document[name]):
+            document[name] = str(document[name])
+    return document
 
 
-def _print(file: str, header: dict[str, Any], table: StatsTable) -> None:
+def _row_document(row: StatsRow) -> dict[str, Any]:
+    """Return a row of a table of statistics, which may be of many operators."""
+    what = ("op_type", "op_name", "task_id", "stream_id", "timestamp", "io", "index", "dtype")
+    described = {name: getattr(row, name) for name in (*what, "format", "shape", "nbytes")}
+    return {**described, **_statistics_document(row), "status": row.status, "note": row.note}
+
+
+def _print(
+    target: str, operator: Operator, table: StatsTable, views: list[_View], *, is_whole: bool
+) -> None:
     console = stdout_console()
-    console.print(Text(printable(file), "bold"))
-    for name, value in _facts(header, table):
+    console.print(Text(printable(target), "bold"))
+    facts = _facts(operator, table) if is_whole else _tensor_facts(views[0].tensor)
+    for name, value in facts:
         if value:
-            console.print(Text.assemble((f"  {name:<12}", SUBTLE), printable(value)))
-    if not header["tensors"]:
-        return
-    console.print()
-    TextTable(
-        _TENSOR_COLUMNS,
-        map(_tensor_cells, header["tensors"]),
-        width=stdout_width(console),
-    ).print_to(console)
-    console.print()
-    for row in table:
-        if any(getattr(row, name) is not None for name in (*_MOMENTS, *_COUNTS)):
-            console.print(_moments_line(row))
-            console.print(_counts_line(row))
+            console.print(Text.assemble((f"  {name:<14}", SUBTLE), printable(value)))
+    if operator.header["kind"] == "statistics":
+        console.print()
+        row_table(table, width=stdout_width(console)).print_to(console)
+    if is_whole and views:
+        console.print()
+        _tensor_table(console, views)
+    width = max(stdout_width(console) or 10**4, _NARROWEST)
+    for i, view in enumerate(views):
+        lines = list(view.lines(width))
+        if lines and (i == 0 or not is_whole):
+            console.print()
+        for line in lines:
+            console.print(line, soft_wrap=True)
 
 
-def _facts(header: dict[str, Any], table: StatsTable) -> Iterator[tuple[str, str]]:
+def _facts(operator: Operator, table: StatsTable) -> Iterator[tuple[str, str]]:
     """Yield what the header and the file's name tell; empty where they do not."""
+    header: Mapping[str, Any] = operator.header
+    if header["kind"] != "standard":
+        yield "kind", header["kind"]
     yield "version", header["version"]
     if time := header["dump_time"]:
         yield "dump time", f"{time_text(time)} ({time})"
-    if len(table):
-        yield "op type", table[0].op_type or ""
+    yield "op type", (operator.op_type or "")
     yield "op name", header["op_name"]
-    if len(table):
+    # Rows of a table of statistics differ in where they are from.
+    if len(table) and header["kind"] != "statistics":
         yield "where", _where_text(table[0])
     yield "bytes", f"{header['file_nbytes']:,}, of these {header['header_nbytes']:,} of header"
     for name, value in header["attrs"]:
@@ -107,6 +273,8 @@ def _facts(header: dict[str, Any], table: StatsTable) -> Iterator[tuple[str, str
     # An exception dump has log lines here.
     for line in header["dfx_message"].splitlines():
         yield "dfx message", line
+    if operator.appended:
+        yield "appended", f"{counted(len(operator.appended), 'more dump')} in this file"
     yield "note", header["note"]
 
 
@@ -115,6 +283,32 @@ def _where_text(row: StatsRow) -> str:
     names += ["task_id", "stream_id", "context_id", "thread_id"]
     where = [(name, getattr(row, name)) for name in names]
     return ", ".join(f"{name} {value}" for name, value in where if value is not None)
+
+
+def _tensor_facts(tensor: Tensor) -> Iterator[tuple[str, str]]:
+    """Yield what the header tells of one tensor."""
+    yield "dtype", f"{tensor.dtype_name or 'none'} (number {tensor.data_type})"
+    yield "shape", shape_text(tensor.declared_shape) if tensor.format else ""
+    groups = f", sub-format {tensor.sub_format}" if tensor.sub_format else ""
+    yield "format", f"{tensor.format}{groups}" if tensor.format else ""
+    yield "origin shape", shape_text(tensor.origin_shape or None)
+    yield "bytes", f"{tensor.declared_nbytes:,} from byte {tensor.offset:,} on"
+    yield "address", f"{tensor.address:#x}" if tensor.address else ""
+    yield from _rare_facts(tensor)
+    status, note = tensor.status, tensor.note
+    yield "status", (f"{status}: {note}" if note else status)
+
+
+def _rare_facts(tensor: Tensor) -> Iterator[tuple[str, str]]:
+    """Yield what few tensors have."""
+    description = tensor.description
+    if kind := description["input_kind"]:
+        yield "argument", f"{description['arg_index']}, {kind}"
+    if op := description["original_op"]:
+        yield "stems from", f"output {op['output_index']} of {op['name']} ({op['format']})"
+    if ranges := description["slice"]:
+        part = ", ".join(f"{lower}:{higher}" for lower, higher in ranges)
+        yield "part", f"[{part}] of {shape_text(description['full_shape'])}"
 
 
 _TENSOR_COLUMNS = (
@@ -130,53 +324,25 @@ _TENSOR_COLUMNS = (
 )
 
 
-def _tensor_cells(tensor: dict[str, Any]) -> list[Cell]:
+def _tensor_table(console: Console, views: list[_View]) -> None:
+    cells = (_tensor_cells(view.tensor) for view in views)
+    TextTable(_TENSOR_COLUMNS, cells, width=stdout_width(console)).print_to(console)
+    rare = [(view.tensor.name, fact) for view in views for fact in _rare_facts(view.tensor)]
+    for name, (what, value) in rare:
+        line = Text.assemble((f"{name:<10}", ""), (f"{what} ", SUBTLE), printable(value))
+        console.print(line)
+
+
+def _tensor_cells(tensor: Tensor) -> list[Cell]:
     return [
-        Cell(f"{tensor['io']}.{tensor['index']}"),
-        Cell(printable(tensor["dtype"] or "")),
-        Cell(printable(tensor["format"] or "")),
+        Cell(tensor.name),
+        Cell(printable(tensor.dtype_name or "")),
+        Cell(printable(tensor.format or "")),
         # Buffers and workspaces have neither format nor shape.
-        Cell(shape_text(tensor["shape"]) if tensor["format"] else ""),
-        Cell(shape_text(tensor["origin_shape"] or None)),
-        Cell(f"{tensor['nbytes']:,}"),
-        Cell(f"{tensor['offset']:,}"),
-        Cell(f"{tensor['address']:#x}" if tensor["address"] else ""),
-        status_cell(tensor["status"], tensor["note"]),
+        Cell(shape_text(tensor.declared_shape) if tensor.format else ""),
+        Cell(shape_text(tensor.origin_shape or None)),
+        Cell(f"{tensor.declared_nbytes:,}"),
+        Cell(f"{tensor.offset:,}"),
+        Cell(f"{tensor.address:#x}" if tensor.address else ""),
+        status_cell(tensor.status, tensor.note),
     ]
-
-
-def _moments_line(row: StatsRow) -> Text:
-    line = Text(f"{row.io}.{row.index}".ljust(10))
-    line.append("count ", SUBTLE).append(_count_text(row.count))
-    for name in _MOMENTS:
-        value = getattr(row, name)
-        text = value_text(value, integer=is_integer(row.dtype), digits=9)
-        line.append(f"  {name} ", SUBTLE).append(text or "-", moment_style(value))
-    return line
-
-
-def _counts_line(row: StatsRow) -> Text:
-    styles = {
-        "nan": nan_style(row.nan or 0),
-        "pos_inf": inf_style(row.pos_inf or 0, 0),
-        "neg_inf": inf_style(0, row.neg_inf or 0),
-    }
-    line = Text(" " * 8)
-    for name in _COUNTS:
-        text = _count_text(getattr(row, name))
-        line.append(f"  {name} ", SUBTLE).append(text, styles.get(name, ""))
-    if row.first_bad is not None:
-        line.append("  first_bad ", SUBTLE).append(_index_text(row.first_bad, row.shape))
-    return line
-
-
-def _count_text(number: int | None) -> str:
-    return "-" if number is None else f"{number:,}"
-
-
-def _index_text(flat: int, shape: tuple[int, ...] | None) -> str:
-    """Return ``17 [2, 1]``; only the flat index if the stored shape does not hold it."""
-    # A shape with an unknown dimension (-1) or of less elements than bytes.
-    if not shape or min(shape) < 1 or flat >= math.prod(shape):
-        return f"{flat:,}"
-    return f"{flat:,} [{', '.join(str(i) for i in np.unravel_index(flat, shape))}]"
