@@ -13,6 +13,7 @@ SECTIONS = {
     "small files": "Many small files",
     "open": "Opening a dump: names only, warm",
     "arrays": "Tensors as arrays",
+    "layouts": "Private formats to host order, in memory",
     "memory": "Private memory of a process that computes statistics",
     "import": "Import, beyond what numpy takes",
 }
@@ -40,6 +41,9 @@ times simple  how much faster than numpy as one writes it first: the whole tenso
 small files   fastdump.stats of the directory; plain read opens, reads and closes known paths;
               a ratio of 0.40 is 2.5 times the time
 open          time of fastdump.open in a warm process / time of `find DIR -type f`
+layouts       fastdump.to_host into memory that is there; plain read is np.copyto of the host array,
+              numpy transposes into padded memory and leaves the padding, simple numpy reshapes,
+              crops and copies
 Every side runs once a round, one after another. Speeds are medians over the rounds, ratio and times
 medians of what each round gave.
 """

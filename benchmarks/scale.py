@@ -20,6 +20,8 @@ FILE_NBYTES = 128 * MIB if QUICK else GIB
 # A file is this many random bytes again and again. numpy, which is slow, gets them once.
 BLOCK_NBYTES = 16 * MIB
 
+LAYOUT_NBYTES = (64 if QUICK else 512) * MIB
+
 N_SMALL_FILES = 5_000 if QUICK else 100_000
 N_FILES_A_DIRECTORY = 500
 

@@ -7,8 +7,9 @@
 >>> dump["layers.3/Add"].outputs[0][:8]  # doctest: +SKIP
 
 `stats` reads dumps, `read_stats` a table that was written, `stats_of` an array; `open` gives the
-operators of a dump and their tensors as arrays. The package `fastdump.testing` writes dump files,
-`fastdump.demo` a whole sample dump.
+operators of a dump and their tensors as arrays, `to_host` brings an array from a format of the
+device into the host's order. The package `fastdump.testing` writes dump files, `fastdump.demo` a
+whole sample dump.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from fastdump.errors import (
     ClosedDumpError,
     DumpFormatError,
     FastdumpError,
+    LayoutError,
     MissingDependencyError,
     NoDumpError,
     OperatorNotFoundError,
@@ -29,6 +31,7 @@ from fastdump.errors import (
 if TYPE_CHECKING:
     from fastdump._core import Progress, __version__
     from fastdump._dump import Dump, open
+    from fastdump._layout import to_host
     from fastdump._operator import Operator
     from fastdump._schema import StatsRow
     from fastdump._stats import stats
@@ -42,6 +45,7 @@ __all__ = [
     "Dump",
     "DumpFormatError",
     "FastdumpError",
+    "LayoutError",
     "MissingDependencyError",
     "NoDumpError",
     "Operator",
@@ -57,6 +61,7 @@ __all__ = [
     "read_stats",
     "stats",
     "stats_of",
+    "to_host",
 ]
 
 # Imported at first use, so that `import fastdump` alone costs nothing.
@@ -73,6 +78,7 @@ _MODULE_OF = {
     "read_stats": "fastdump._table_files",
     "stats": "fastdump._stats",
     "stats_of": "fastdump._stats_of",
+    "to_host": "fastdump._layout",
 }
 
 

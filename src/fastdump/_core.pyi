@@ -10,6 +10,9 @@ __version__: str
 class FormatError(Exception):
     """A file is not what its format asks for; fastdump raises DumpFormatError in its place."""
 
+class LayoutError(Exception):
+    """There is no way to the host's order; fastdump raises its own LayoutError in its place."""
+
 def data_types() -> list[tuple[int, str, str, int, bool]]:
     """Return (number, vendor's name, name, bits, reducible) of each type, ordered by number."""
 
@@ -54,6 +57,9 @@ def to_dlpack(
 ) -> object:
     """Return a DLPack capsule of the elements in `data`, which it keeps alive."""
 
+def is_private_format(format: int) -> bool:
+    """Return whether elements may lie in another order than the host's, or among padding."""
+
 class _pybind11_type(type): ...
 
 class MappedFile(metaclass=_pybind11_type):
@@ -64,6 +70,34 @@ class MappedFile(metaclass=_pybind11_type):
     def data(self) -> memoryview: ...
     @property
     def nbytes(self) -> int: ...
+
+class HostLayout(metaclass=_pybind11_type):
+    """Where the elements of a host array lie in a stored tensor."""
+
+    def __init__(
+        self,
+        *,
+        format: int,
+        shape: Sequence[int],
+        origin_shape: Sequence[int],
+        sub_format: int,
+        order: str,
+        origin_format: str,
+    ) -> None: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def order(self) -> str: ...
+    @property
+    def is_identity(self) -> bool: ...
+    @property
+    def n_elements(self) -> int: ...
+    @property
+    def n_stored(self) -> int: ...
+    def gather(
+        self, stored: Buffer, out: Buffer, element_nbytes: int, first: int, n: int, threads: int
+    ) -> None:
+        """Copy elements [first, first + n) of the host array to `out`."""
 
 class Progress(metaclass=_pybind11_type):
     """How far a scan is."""
@@ -150,6 +184,7 @@ class Scan(metaclass=_pybind11_type):
         level: str,
         threads: int,
         io: str,
+        logical: bool = False,
         follow_links: bool,
         op_type: Sequence[str],
         op_name: Sequence[str],

@@ -25,6 +25,7 @@ def stats(
     path: PathLike | Iterable[PathLike],
     *,
     level: Level = "basic",
+    logical: bool = False,
     threads: int | None = None,
     io: Engine = "auto",
     progress: bool | Callable[[_core.Progress], object] | None = None,
@@ -48,11 +49,16 @@ def stats(
     level
         "health" counts elements, NaN and Inf; "basic" adds max, min, mean and l2norm; "full" adds
         zero, subnormal and saturated elements and the first bad one. `StatsRow` defines them.
+    logical
+        Whether to leave out the padding of private formats: statistics are then those of the host
+        array, ``first_bad`` is a flat index of it. Where it cannot be told from the data, padding
+        stays in, and the row's note says why.
     threads
         Default: the environment variable ``FASTDUMP_THREADS``, or the CPUs this process may use.
         The result does not depend on it.
     io
-        How payloads are read: "mmap", "read", or "auto", which chooses for each file.
+        How payloads are read: "mmap", "read", or "auto", which chooses for each file. Large
+        tensors of which only the logical elements are wanted are always mapped.
     progress
         True for a progress bar on stderr, if that is a terminal; or a function that is called about
         ten times a second with a `Progress`. An exception that it raises ends the scan.
@@ -94,6 +100,7 @@ def stats(
     scan = new_scan(
         paths,
         level=level,
+        logical=logical,
         threads=threads,
         io=io,
         follow_links=follow_links,
@@ -120,6 +127,7 @@ def new_scan(
     path: PathLike | Iterable[PathLike],
     *,
     level: str,
+    logical: bool = False,
     threads: int | None = None,
     io: str = "auto",
     follow_links: bool = False,
@@ -142,6 +150,7 @@ def new_scan(
         level=level,
         threads=n_threads(threads),
         io=io,
+        logical=logical,
         follow_links=follow_links,
         op_type=texts_of("op_type", op_type),
         op_name=texts_of("op_name", op_name),

@@ -1,5 +1,5 @@
-// Large files: chunks of many tensors, by either engine and several threads, and files that are no
-// longer what they were when they were located.
+// Large files: chunks of many tensors, by either engine and several threads, of stored or of logical
+// elements, and files that are no longer what they were when they were located.
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -117,6 +117,77 @@ void test_shrunken(Engine engine, std::size_t n_left) {
   }
 }
 
+// A matrix in FRACTAL_NZ, of columns of blocks: a chunk of its rows lies all over the tensor.
+constexpr std::int64_t kFractalNz = 29;
+constexpr std::int64_t kRows = 2000;
+constexpr std::int64_t kColumns = 1601;
+constexpr std::int64_t kStoredColumns = 1616;
+
+FileRows make_matrix_row() {
+  FileRows rows;
+  rows.tensors.resize(1);
+  TensorRow& row = rows.tensors[0];
+  row.tensor.dtype = find_data_type("float32");
+  row.tensor.format = kFractalNz;
+  row.tensor.shape = {kStoredColumns / 16, kRows / 16, 16, 16};
+  row.tensor.origin_shape = {kRows, kColumns};
+  row.tensor.n_elements = kRows * kStoredColumns;
+  row.tensor.offset = kStart;
+  std::string why;
+  row.logical = find_logical_elements(row.tensor, why);
+  CHECK_EQ(why, "");
+  return rows;
+}
+
+// Ones, and a million in the padding.
+std::string make_matrix_file() {
+  std::string bytes(kStart + kRows * kStoredColumns * 4, '\0');
+  for (std::int64_t i = 0; i < kRows * kStoredColumns; ++i) {
+    const std::int64_t column = i / (kRows * 16) * 16 + i % 16;
+    const float value = column < kColumns ? 1.0F : 1e6F;
+    std::memcpy(bytes.data() + kStart + i * 4, &value, 4);
+  }
+  return bytes;
+}
+
+void test_gathered(Engine engine, int n_threads) {
+  const TemporaryDirectory directory;
+  const std::string bytes = make_matrix_file();
+  const std::string path = directory.write("file", bytes);
+  EngineMeter meter;
+  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(), engine, meter);
+  const FileRows rows = run(job, n_threads);
+  const kernels::Statistics& matrix = *rows.tensors[0].statistics;
+  CHECK_EQ(matrix.count, static_cast<std::uint64_t>(kRows * kColumns));
+  CHECK_EQ(matrix.max.f64, 1.0);
+  CHECK_EQ(matrix.mean, 1.0);
+  CHECK(rows.tensors[0].tensor.status == Status::ok);
+}
+
+void test_gathered_shrunken(std::size_t n_left) {
+  const TemporaryDirectory directory;
+  const std::string bytes = make_matrix_file();
+  const std::string path = directory.write("file", bytes);
+  EngineMeter meter;
+  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(), Engine::automatic, meter);
+  std::filesystem::resize_file(path, n_left);
+  const FileRows rows = run(job, 3);
+  // Which elements are lost cannot be told: none of those that were read with them count.
+  CHECK_EQ(rows.tensors[0].statistics->count, 0U);
+  CHECK(rows.tensors[0].tensor.status == Status::truncated);
+  CHECK(rows.tensors[0].tensor.note.find("3202000 elements are missing") != std::string::npos);
+}
+
+// A directory opens but cannot be mapped.
+void test_not_mapped() {
+  const TemporaryDirectory directory;
+  EngineMeter meter;
+  FileJob job(File(directory.path().c_str()), kStart + kRows * kStoredColumns * 4,
+              make_matrix_row(), Engine::read, meter);
+  const FileRows rows = run(job, 1);
+  CHECK_EQ(rows.tensors[0].tensor.note.find("padding included: the file cannot be mapped"), 0U);
+}
+
 // A directory opens but cannot be read.
 void test_unreadable() {
   const TemporaryDirectory directory;
@@ -162,6 +233,14 @@ int main() {
       test_shrunken(engine, n_left);
     }
   }
+  for (const Engine engine : {Engine::read, Engine::automatic}) {
+    for (const int n_threads : {1, 3}) test_gathered(engine, n_threads);
+  }
+  const std::size_t matrix_nbytes = kStart + kRows * kStoredColumns * 4;
+  for (const std::size_t n_left : {std::size_t{0}, matrix_nbytes / 2, matrix_nbytes - 100}) {
+    test_gathered_shrunken(n_left);
+  }
+  test_not_mapped();
   test_unreadable();
   test_page_guard();
   return tests::exit_code();

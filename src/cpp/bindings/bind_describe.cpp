@@ -88,11 +88,11 @@ py::dict to_dict(const TensorDescription& tensor) {
   return dict;
 }
 
-py::dict to_dict(const OriginalOp& op) {
+py::dict to_dict(const OriginalOp& op, std::int64_t format) {
   py::dict dict;
   dict["name"] = to_text(op.name);
   dict["output_index"] = op.output_index;
-  dict["format"] = to_format(op.format);
+  dict["format"] = to_format(format);
   return dict;
 }
 
@@ -113,7 +113,8 @@ void append_tensors(const FileDescription& dump, std::size_t appended, py::list&
     tensors.append(dict);
   }
   for (const OriginalOp& op : dump.original_ops) {
-    tensors[first + op.tensor]["original_op"] = to_dict(op);
+    tensors[first + op.tensor]["original_op"] =
+        to_dict(op, dump.tensors[op.tensor].original_format);
   }
   for (const TensorSlice& slice : dump.slices) {
     tensors[first + slice.tensor]["slice"] = to_ranges(slice);

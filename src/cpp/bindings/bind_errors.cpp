@@ -6,10 +6,13 @@
 namespace fastdump::bindings {
 
 void bind_errors(py::module_& module) {
-  // The public class lives in Python; this one is its base there.
+  // The public classes live in Python, which raises them in place of these.
   PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> format_error;
   format_error.call_once_and_store_result(
       [&] { return py::exception<FormatError>(module, "FormatError", PyExc_ValueError); });
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> layout_error;
+  layout_error.call_once_and_store_result(
+      [&] { return py::exception<LayoutError>(module, "LayoutError", PyExc_ValueError); });
   py::register_local_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
@@ -25,6 +28,8 @@ void bind_errors(py::module_& module) {
       PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path.ptr());
     } catch (const FormatError& error) {
       py::set_error(format_error.get_stored(), error.what());
+    } catch (const LayoutError& error) {
+      py::set_error(layout_error.get_stored(), error.what());
     }
   });
 }

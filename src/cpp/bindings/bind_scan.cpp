@@ -74,10 +74,11 @@ class PyTable {
 class PyScan {
  public:
   PyScan(const std::vector<py::bytes>& paths, const std::string& level, int threads,
-         const std::string& io, bool follow_links, std::vector<std::string> op_type,
+         const std::string& io, bool logical, bool follow_links, std::vector<std::string> op_type,
          std::vector<std::string> op_name, std::vector<std::int64_t> step,
          std::vector<std::int64_t> rank, const std::vector<std::string>& tensor) {
     ScanOptions options = parse_options(level, threads, io, tensor);
+    options.logical = logical;
     options.walk.follow_links = follow_links;
     options.selection.op_type = std::move(op_type);
     options.selection.op_name = std::move(op_name);
@@ -150,13 +151,13 @@ void bind_scan(py::module_& module) {
   py::class_<PyTable>(module, "Table")
       .def("__arrow_c_array__", &PyTable::arrow_c_array, py::arg("requested_schema") = py::none());
   py::class_<PyScan>(module, "Scan")
-      .def(
-          py::init<const std::vector<py::bytes>&, const std::string&, int, const std::string&, bool,
-                   std::vector<std::string>, std::vector<std::string>, std::vector<std::int64_t>,
-                   std::vector<std::int64_t>, const std::vector<std::string>&>(),
-          py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"), py::arg("io"),
-          py::arg("follow_links"), py::arg("op_type"), py::arg("op_name"), py::arg("step"),
-          py::arg("rank"), py::arg("tensor"))
+      .def(py::init<const std::vector<py::bytes>&, const std::string&, int, const std::string&,
+                    bool, bool, std::vector<std::string>, std::vector<std::string>,
+                    std::vector<std::int64_t>, std::vector<std::int64_t>,
+                    const std::vector<std::string>&>(),
+           py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"), py::arg("io"),
+           py::arg("logical") = false, py::arg("follow_links"), py::arg("op_type"),
+           py::arg("op_name"), py::arg("step"), py::arg("rank"), py::arg("tensor"))
       .def(py::init<const Index&, const py::buffer&, const std::string&, int, const std::string&,
                     const std::vector<std::string>&>(),
            py::arg("index"), py::arg("positions"), py::kw_only(), py::arg("level"),

@@ -7,6 +7,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   bind_errors(module);
   bind_info(module);
   bind_describe(module);
+  bind_layout(module);
   bind_reduce(module);
   bind_index(module);
   bind_mapping(module);

@@ -19,6 +19,12 @@ class FormatError : public std::runtime_error {
   std::uint64_t offset_;
 };
 
+// A format or a shape from which there is no way to the host's order of elements.
+class LayoutError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // A system call failed, on a path if there is one.
 class SystemError : public std::runtime_error {
  public:

@@ -54,6 +54,7 @@ def scan_paths(
     threads: int | None,
     io: str,
     follow_links: bool,
+    logical: bool = False,
     op_type: tuple[str, ...] = (),
     op_name: tuple[str, ...] = (),
     step: tuple[int, ...] = (),
@@ -75,6 +76,7 @@ def scan_paths(
         scan = new_scan(
             paths,
             level=level,
+            logical=logical,
             threads=threads,
             io=io,
             follow_links=follow_links,

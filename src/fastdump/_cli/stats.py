@@ -37,6 +37,11 @@ _DEFAULT_ROWS = 20
     help="health counts NaN and Inf; basic adds max, min, mean and l2norm; full adds zero, "
     "subnormal and saturated elements and the first bad one.",
 )
+@click.option(
+    "--logical",
+    is_flag=True,
+    help="Leave out the padding of private formats, where it can be told from the data.",
+)
 @filter_options
 @click.option(
     "--bad", "only_bad", is_flag=True, help="Only tensors with NaN or Inf, and broken ones."
@@ -62,6 +67,7 @@ _DEFAULT_ROWS = 20
 def command(
     paths: tuple[str, ...],
     level: str,
+    logical: bool,
     op_type: tuple[str, ...],
     op_name: tuple[str, ...],
     step: tuple[int, ...],
@@ -94,6 +100,7 @@ def command(
     outcome = scan_paths(
         paths,
         level=level,
+        logical=logical,
         threads=threads,
         io=io,
         follow_links=follow_links,

@@ -36,12 +36,13 @@ struct TensorDescription {
   std::int64_t sub_format = 0;
   std::vector<std::int64_t> shape;  // storage shape; -1 is an unknown dimension
   std::vector<std::int64_t> origin_shape;
-  std::uint64_t nbytes = 0;      // as declared
-  std::uint64_t address = 0;     // device address, informative
-  std::uint32_t arg_index = 0;   // exception dumps: slot in the kernel's argument array
-  std::uint32_t input_type = 0;  // exception dumps: what an argument is, see argument_kind()
-  std::uint64_t offset = 0;      // of the payload in the file
-  std::uint64_t n_elements = 0;  // whole elements that lie in the file and can be reduced
+  std::int64_t original_format = -1;  // perhaps that of origin_shape; -1: not told
+  std::uint64_t nbytes = 0;           // as declared
+  std::uint64_t address = 0;          // device address, informative
+  std::uint32_t arg_index = 0;        // exception dumps: slot in the kernel's argument array
+  std::uint32_t input_type = 0;       // exception dumps: what an argument is, see argument_kind()
+  std::uint64_t offset = 0;           // of the payload in the file
+  std::uint64_t n_elements = 0;       // whole elements that lie in the file and can be reduced
   Status status = Status::ok;
   std::string note;
 };
@@ -62,7 +63,6 @@ struct OriginalOp {
   std::size_t tensor = 0;  // index into FileDescription::tensors
   std::string name;
   std::uint32_t output_index = 0;
-  std::int64_t format = -1;  // of origin_shape, by this writer's word
 };
 
 // A tensor that is one thread's part of an FFTS+ operator's; `shape` is then that of the part.

@@ -124,13 +124,13 @@ void set_payload(TensorDescription& tensor, const InlineData& data, Payloads pay
                     message_offset);
 }
 
-void read_original_op(const Field& message, OriginalOp& op) {
-  op.format = 0;  // what a message leaves out is 0: NCHW
+void read_original_op(const Field& message, TensorDescription& tensor, OriginalOp& op) {
+  tensor.original_format = 0;  // what a message leaves out is 0: NCHW
   Reader reader(message);
   for (Field field; reader.next(field);) {
     if (field.tag == bytes_tag(1)) op.name = text_of(field);
     if (field.tag == varint_tag(2)) op.output_index = static_cast<std::uint32_t>(field.value);
-    if (field.tag == varint_tag(4)) op.format = as_int32(field.value) & 0xFF;
+    if (field.tag == varint_tag(4)) tensor.original_format = as_int32(field.value) & 0xFF;
   }
 }
 
@@ -175,7 +175,7 @@ void read_tensor(const Field& message, Payloads payloads, TensorDescription& ten
         break;
       default:
         if constexpr (io == Io::output) {
-          if (field.tag == bytes_tag(4)) read_original_op(field, original_op.emplace());
+          if (field.tag == bytes_tag(4)) read_original_op(field, tensor, original_op.emplace());
           if (field.tag == bytes_tag(10)) check_message(field);  // dim_range
         } else if (field.tag == varint_tag(11)) {
           tensor.input_type = static_cast<std::uint32_t>(field.value);

@@ -67,7 +67,7 @@ void read_tensor(ByteCursor& records, Io io, std::uint32_t index, FileDescriptio
   if (io == Io::output) {
     op.output_index = static_cast<std::uint32_t>(records.read_i32("an output index"));
     records.read_i32("an original data type");
-    op.format = records.read_i32("an original format");
+    tensor.original_format = records.read_i32("an original format") & 0xFF;
   }
   tensor.address = records.read_u64("an address");
   records.read_u64("an offset");  // as unreliable as the standard file's

@@ -39,15 +39,27 @@ FileJob::FileJob(File file, std::uint64_t size, FileRows rows, Engine engine, En
   if (engine_ == Engine::automatic && (size_ < kMinMappedBytes || on_network(file_))) {
     engine_ = Engine::read;
   }
-  if (engine_ != Engine::read) install_page_guard();
+  const bool gathers = std::ranges::any_of(rows_.tensors, &TensorRow::is_gathered);
+  if (engine_ != Engine::read || gathers) install_page_guard();
+  if (gathers && mapping().data() == nullptr) keep_padding();
   plan();
+}
+
+// What is gathered lies anywhere in a tensor: that takes a mapping.
+void FileJob::keep_padding() {
+  for (TensorRow& row : rows_.tensors) {
+    if (!row.is_gathered()) continue;
+    row.logical.reset();
+    note_padding(row.tensor, "the file cannot be mapped");
+  }
 }
 
 void FileJob::plan() {
   for (std::size_t row = 0; row < rows_.tensors.size(); ++row) {
     const TensorDescription& tensor = rows_.tensors[row].tensor;
     if (rows_.tensors[row].statistics || !is_reducible(tensor)) continue;
-    const std::uint64_t nbytes = packed_nbytes(tensor.n_elements, element_bits(tensor));
+    const std::uint64_t nbytes =
+        packed_nbytes(rows_.tensors[row].n_elements(), element_bits(tensor));
     const std::uint64_t n_chunks = (nbytes + kChunkBytes - 1) / kChunkBytes;
     tensors_.push_back({row, n_chunks_, n_chunks, nullptr});
     n_chunks_ += n_chunks;
@@ -63,7 +75,8 @@ FileJob::Chunk FileJob::chunk_of(const TensorWork& work, std::uint64_t chunk_ind
   const TensorDescription& tensor = rows_.tensors[work.row].tensor;
   const std::uint64_t begin = (chunk_index - work.first_chunk) * kChunkBytes;
   const std::uint64_t first = elements_in(begin, tensor);
-  const std::uint64_t n = std::min(tensor.n_elements - first, elements_in(kChunkBytes, tensor));
+  const std::uint64_t n =
+      std::min(rows_.tensors[work.row].n_elements() - first, elements_in(kChunkBytes, tensor));
   return {tensor, first, n, tensor.offset + begin, packed_nbytes(n, element_bits(tensor))};
 }
 
@@ -72,6 +85,10 @@ FileJob::Work FileJob::work(Worker& worker) {
   if (index >= n_chunks_) return {};
   TensorWork& tensor = tensor_of(index);
   const Chunk chunk = chunk_of(tensor, index);
+  if (const TensorRow& row = rows_.tensors[tensor.row]; row.is_gathered()) {
+    add(tensor, chunk, worker, reduce_gathered(worker, *row.logical, chunk));
+    return {chunk.nbytes, done_chunks_.fetch_add(1) + 1 == n_chunks_};
+  }
   const Engine engine = engine_ == Engine::automatic ? meter_.choose() : engine_;
   const auto start = Clock::now();
   ReadResult read = {chunk.nbytes, 0};
@@ -109,6 +126,25 @@ bool FileJob::reduce_mapped(Worker& worker, const Chunk& chunk) {
   return true;
 }
 
+// All of the chunk's elements or none: those that were not there may be any of them.
+ReadResult FileJob::reduce_gathered(Worker& worker, const LogicalElements& logical,
+                                    const Chunk& chunk) {
+  const std::uint64_t begin = chunk.tensor.offset;
+  const std::byte* stored = mapping().data() + begin;
+  worker.clear();
+  {
+    const PageGuard guard(stored, logical.stored_nbytes(), lost_);
+    worker.reduce_gathered(chunk.tensor.dtype->element, logical, stored, chunk.first, chunk.n);
+  }
+  const std::int64_t size = file_.size();
+  const std::uint64_t end = begin + logical.stored_nbytes();
+  if (!lost_.load() && size >= 0 && static_cast<std::uint64_t>(size) >= end) {
+    return {chunk.nbytes, 0};
+  }
+  worker.clear();
+  return {};
+}
+
 // The bytes that were there are reduced.
 ReadResult FileJob::reduce_read(Worker& worker, const Chunk& chunk) const {
   worker.clear();
@@ -135,6 +171,9 @@ void FileJob::add(TensorWork& work, const Chunk& chunk, const Worker& worker, Re
   work.n_missing += chunk.n - n_read;
   if (read.error != 0) work.error = read.error;
   --work.n_left;
+  if (const TensorRow& row = rows_.tensors[work.row]; work.n_left == 0 && row.is_gathered()) {
+    mapping().drop(row.tensor.offset, row.logical->stored_nbytes());
+  }
   if (work.total == nullptr && work.n_left == 0) {
     statistics = worker.finish(chunk.tensor.dtype->element);
     return;
@@ -147,6 +186,7 @@ void FileJob::add(TensorWork& work, const Chunk& chunk, const Worker& worker, Re
 }
 
 FileRows FileJob::take_rows() {
+  for (TensorRow& row : rows_.tensors) row.logical.reset();
   for (const TensorWork& work : tensors_) {
     if (work.n_missing == 0) continue;
     TensorDescription& tensor = rows_.tensors[work.row].tensor;

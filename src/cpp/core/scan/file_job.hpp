@@ -56,9 +56,11 @@ class FileJob {
   };
 
   void plan();
+  void keep_padding();
   TensorWork& tensor_of(std::uint64_t chunk_index);
   Chunk chunk_of(const TensorWork& work, std::uint64_t chunk_index) const;
   bool reduce_mapped(Worker& worker, const Chunk& chunk);
+  ReadResult reduce_gathered(Worker& worker, const LogicalElements& logical, const Chunk& chunk);
   ReadResult reduce_read(Worker& worker, const Chunk& chunk) const;
   void add(TensorWork& work, const Chunk& chunk, const Worker& worker, ReadResult read);
   const Mapping& mapping();

@@ -9,6 +9,7 @@
 
 #include "core/formats/description.hpp"
 #include "core/formats/statistics_csv.hpp"
+#include "core/scan/logical_elements.hpp"
 #include "kernels/partial.hpp"
 
 namespace fastdump {
@@ -23,6 +24,11 @@ struct TensorRow {
   // What a header always tells, a statistics CSV may not.
   bool has_shape = true;
   bool has_nbytes = true;
+  // What is reduced in place of all that is stored, until it is.
+  std::unique_ptr<const LogicalElements> logical = nullptr;
+
+  std::uint64_t n_elements() const { return logical ? logical->n_elements : tensor.n_elements; }
+  bool is_gathered() const { return logical && !logical->layout.is_identity(); }
 };
 
 // Whether a person should look at it: its bytes are not all there, or among the elements are NaN or

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/formats/tensor_format.hpp"
 #include "core/scan/file_job.hpp"
 #include "core/scan/locate.hpp"
 #include "core/scan/resources.hpp"
@@ -119,7 +120,17 @@ class Pipeline {
       keep(std::move(located.rows), found);
       return;
     }
+    if (options_.logical) find_logical(located.rows);
     reduce(std::move(located), worker, found);
+  }
+
+  static void find_logical(FileRows& rows) {
+    for (TensorRow& row : rows.tensors) {
+      if (!is_reducible(row.tensor)) continue;
+      std::string why;
+      row.logical = find_logical_elements(row.tensor, why);
+      if (!why.empty()) note_padding(row.tensor, why);
+    }
   }
 
   void reduce(LocatedFile located, Worker& worker, Found& found) {
@@ -128,14 +139,18 @@ class Pipeline {
       const TensorDescription& tensor = row.tensor;
       if (!is_reducible(tensor)) continue;
       const kernels::Element element = tensor.dtype->element;
-      const bool here = whole || tensor.n_elements == 0 || !worker.needs_bytes(element);
+      const std::uint64_t n = row.n_elements();
+      const bool here = whole || n == 0 || !worker.needs_bytes(element);
       if (!here) continue;
       worker.clear();
-      if (tensor.n_elements != 0) {
-        // Only a whole file's bytes are looked at: without them nothing is.
-        const std::byte* data = whole ? located.head.data() + tensor.offset : nullptr;
-        worker.reduce(element, data, tensor.n_elements, 0);
+      // Only a whole file's bytes are looked at: without them nothing is.
+      const std::byte* data = whole && n != 0 ? located.head.data() + tensor.offset : nullptr;
+      if (data != nullptr && row.is_gathered()) {
+        worker.reduce_gathered(element, *row.logical, data, 0, n);
+      } else if (n != 0) {
+        worker.reduce(element, data, n, 0);
       }
+      row.logical.reset();
       row.statistics = worker.finish(element);
     }
     if (whole) {

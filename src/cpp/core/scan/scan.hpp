@@ -24,6 +24,7 @@ namespace fastdump {
 
 struct ScanOptions {
   std::optional<kernels::Level> level;  // empty: headers only, no payload is read
+  bool logical = false;                 // the padding of private formats is left out
   int threads = 1;
   Engine engine = Engine::automatic;
   WalkOptions walk;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "core/scan/row.hpp"
+#include "core/scan/logical_elements.hpp"
 #include "kernels/block.hpp"
 #include "kernels/partial.hpp"
 
@@ -14,6 +14,9 @@ namespace fastdump {
 // Reads in pieces that stay in the second-level cache until they are reduced. A multiple of a block
 // of every element type.
 inline constexpr std::size_t kBufferBytes = std::size_t{256} << 10;
+// Gathers in larger pieces: where a format scatters what the host has together, more of what it has
+// together is wanted at a time.
+inline constexpr std::size_t kGatherBytes = std::size_t{1} << 20;
 
 class Worker {
  public:
@@ -27,6 +30,9 @@ class Worker {
               std::uint64_t first_index) {
     partial_.add(tier_, element, level_, data, n, first_index);
   }
+  // Likewise logical elements of the tensor that is stored at `stored`.
+  void reduce_gathered(kernels::Element element, const LogicalElements& logical,
+                       const std::byte* stored, std::uint64_t first, std::uint64_t n);
   void clear() { partial_.clear(); }
   const kernels::Partial& partial() const { return partial_; }
   kernels::Statistics finish(kernels::Element element) const {
@@ -43,6 +49,7 @@ class Worker {
   kernels::Partial partial_;
   std::unique_ptr<std::byte[]> storage_;
   std::span<std::byte> buffer_;
+  std::unique_ptr<std::byte[]> gathered_;  // kGatherBytes, once they are needed
 };
 
 }  // namespace fastdump
