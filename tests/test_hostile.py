@@ -17,7 +17,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -26,86 +25,20 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from truth import ELEMENT_TYPES, assert_true, statistics, unpacked
+from scan_apart import RunPython, scan
+from truth import ELEMENT_TYPES, assert_row_is_of_its_bytes
 
 import fastdump
 from fastdump.testing import BufferSpec, TensorSpec, dump_header, write_dump
-
-RunPython = Callable[..., str]
 
 MIB = 1 << 20
 TS = 1_700_000_000_000_000
 ENGINES = ("mmap", "read", "auto")
 MAX_U64 = (1 << 64) - 1
 
-# Scans a path and prints rows, reasons and how much memory that took beyond the imports.
-SCAN = """
-import dataclasses, json, resource, sys
-import fastdump
-
-def peak():
-    try:
-        with open("/proc/self/status") as status:
-            return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-path, address_space, options = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
-fastdump.StatsTable, fastdump.stats  # imported now
-if address_space:
-    resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
-before = peak()
-try:
-    table = fastdump.stats(path, **options)
-except fastdump.NoDumpError:
-    rows, skipped = [], None
-else:
-    names = [field.name for field in dataclasses.fields(fastdump.StatsRow)]
-    rows = [{name: getattr(row, name) for name in names} for row in table]
-    skipped = table.skipped
-json.dump([rows, skipped, peak() - before], sys.stdout)
-"""
-
-
-class Scanned:
-    """What a scan in another process found."""
-
-    def __init__(self, text: str) -> None:
-        rows, self.skipped, self.peak_nbytes = json.loads(text)
-        self.rows = [SimpleNamespace(**row) for row in rows]
-
-    def of(self, path: str) -> list[SimpleNamespace]:
-        return [row for row in self.rows if row.path == path]
-
-
-def scan(run_python: RunPython, path: Path, *, address_space: int = 0, **options: Any) -> Scanned:
-    options = {"level": "full", **options}
-    return Scanned(run_python(SCAN, path, address_space, json.dumps(options)))
-
 
 def dump(op: str, i: int = 0) -> str:
     return f"Op.{op}.1.2.{TS + i}"
-
-
-def assert_row_is_of_its_bytes(row: Any, content: bytes) -> None:
-    """Assert that the numbers of a row are those of the elements that it says it counted."""
-    if row.io is None:
-        assert row.status in ("malformed", "unreadable", "ok")
-        assert row.count is None
-        return
-    if row.status == "ok" and row.nbytes > 0:
-        assert row.offset + row.nbytes <= len(content)
-    if row.count is None:
-        assert row.status in ("unsupported", "truncated", "absent", "ok")
-        assert (row.max, row.l2norm, row.nan, row.zero) == (None,) * 4
-        return
-    element = ELEMENT_TYPES[row.dtype]
-    shape = row.shape
-    if row.status == "ok" and all(dim >= 0 for dim in shape):
-        assert row.count == math.prod(shape)
-    payload = content[row.offset : row.offset + -(-row.count * element.bits // 8)]
-    codes = unpacked(element, payload, row.count)
-    assert_true(row, statistics(element, codes), "full")
 
 
 # Bytes that are no dump

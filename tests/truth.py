@@ -441,3 +441,24 @@ def unpacked(element: ElementType, content: bytes, n: int) -> Array:
             slot = per_byte - 1 - slot
         codes[i] = content[byte] >> (slot * element.bits) & (element.n_codes - 1)
     return codes
+
+
+def assert_row_is_of_its_bytes(row: Any, content: bytes) -> None:
+    """Assert that the numbers of a row are those of the elements that it says it counted."""
+    if row.io is None:
+        assert row.status in ("malformed", "unreadable", "ok")
+        assert row.count is None
+        return
+    if row.status == "ok" and row.nbytes > 0:
+        assert row.offset + row.nbytes <= len(content)
+    if row.count is None:
+        assert row.status in ("unsupported", "truncated", "absent", "ok")
+        assert (row.max, row.l2norm, row.nan, row.zero) == (None,) * 4
+        return
+    element = ELEMENT_TYPES[row.dtype]
+    shape = row.shape
+    if row.status == "ok" and all(dim >= 0 for dim in shape):
+        assert row.count == math.prod(shape)
+    payload = content[row.offset : row.offset + -(-row.count * element.bits // 8)]
+    codes = unpacked(element, payload, row.count)
+    assert_true(row, statistics(element, codes), "full")

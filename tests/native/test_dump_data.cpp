@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/formats/argument_kind.hpp"
 #include "core/formats/dump_data.hpp"
 #include "standard_file.hpp"
 
@@ -79,6 +80,52 @@ void test_every_field_of_the_header() {
   CHECK_TENSOR(buffer, ok, 0, "");
   CHECK(d.tensors.at(4).io == Io::space && d.tensors.at(4).index == 0);
   CHECK_EQ(d.tensors.at(4).offset, begin + 16 + 48 + 48 + 10);
+}
+
+// Exception dumps: which argument of the kernel a tensor is.
+void test_arguments() {
+  const FileDescription d =
+      describe(Message()
+                   .message(4, Message().number(10, 7).number(11, 4).number(12, 99))
+                   .message(4, Message())
+                   // Of an output number 11 is another writer's offset.
+                   .message(3, Message().number(10, 5).number(11, 98).number(12, 8))
+                   .message(5, Message().number(10, 97))
+                   .message(8, Message().number(4, 0x100000009)),
+               0);
+  std::string found;
+  for (const TensorDescription& t : d.tensors) {
+    found += std::to_string(t.arg_index) + " " + std::to_string(t.input_type) + ", ";
+  }
+  CHECK_EQ(found, "7 4, 0 0, 8 0, 0 0, 9 0, ");
+
+  CHECK_EQ(argument_kind(1), "general");
+  CHECK_EQ(argument_kind(4), "workspace");
+  CHECK_EQ(argument_kind(7), "tiling data");
+  CHECK_EQ(argument_kind(104), "SIMT stack");
+  for (const std::uint32_t number : {0U, 13U, 100U, 105U, UINT32_MAX}) {
+    CHECK_EQ(argument_kind(number), "");
+  }
+}
+
+void test_original_operators() {
+  const auto with_op = [](const Message& op) { return Message().message(4, op); };
+  const FileDescription d = describe(
+      Message()
+          .message(3, Message())
+          .message(3, with_op(Message().text(1, "a/b").number(2, 3).number(3, 9).number(4, 1)))
+          .message(4, with_op(Message()))  // number 4 of an input is data: none here
+          .message(3, with_op(Message()))
+          .message(3, with_op(Message().text(1, "old").number(4, 29))
+                          .raw(with_op(Message().text(1, "new")).bytes()))
+          .message(3, with_op(Message().number(4, 0x104))),
+      0);
+  std::string found;
+  for (const OriginalOp& op : d.original_ops) {
+    found += std::to_string(op.tensor) + " '" + op.name + "' " + std::to_string(op.output_index) +
+             " " + std::to_string(d.tensors.at(op.tensor).original_format) + ", ";
+  }
+  CHECK_EQ(found, "2 'a/b' 3 1, 3 '' 0 0, 4 'new' 0 29, 5 '' 0 4, ");
 }
 
 void test_protobuf_rules() {
@@ -184,6 +231,13 @@ void test_groups() {
   CHECK_EQ(describe(nested(4), 0).op_name, "op");
   CHECK_REFUSED_MESSAGE(nested(5), "groups at byte 12 are nested too deeply", 12);
   CHECK_REFUSED_MESSAGE(nested(100000), "groups at byte 12 are nested too deeply", 12);
+  const auto long_one = [&](std::size_t nbytes) {
+    std::string fields;
+    while (fields.size() < nbytes) fields += "\x78\x01";
+    return Message().raw(begin(9)).raw(fields).raw(end(9)).text(6, "op");
+  };
+  CHECK_EQ(describe(long_one(1000000), 0).op_name, "op");
+  CHECK_REFUSED_MESSAGE(long_one(1100000), "the group at byte 8 is too long", 8);
   CHECK_REFUSED_MESSAGE(Message().raw(begin(9)), "the group at byte 8 has no end", 8);
   CHECK_REFUSED_MESSAGE(Message().raw(begin(9)).raw(end(8)), "another group than 9 at byte 9 ends",
                         9);
@@ -239,6 +293,8 @@ void test_inline_data() {
 int main() {
   using namespace fastdump;
   test_every_field_of_the_header();
+  test_arguments();
+  test_original_operators();
   test_protobuf_rules();
   test_malformed_messages();
   test_groups();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
@@ -41,7 +42,8 @@ Description describe_path(const std::string& path) {
   if (read.error != 0) throw SystemError(read.error, path);
   head.resize(read.nbytes);
   Description description;
-  description.file_nbytes = static_cast<std::uint64_t>(size);
+  // A file may grow meanwhile, and some (of /proc) tell no size.
+  description.file_nbytes = std::max<std::uint64_t>(static_cast<std::uint64_t>(size), head.size());
   describe(file, description.file_nbytes, head, parse_file_name(real_name(path)),
            description.dumps);
   return description;

@@ -61,6 +61,26 @@ std::string_view text_of(const Field& field) {
                     offset);
 }
 
+// What may still be read of a message. One that holds data is mapped, whatever its size: neither
+// its texts nor the number of its fields may take more memory or time than a header does.
+class Budget {
+ public:
+  // As reader.next(); the bytes of a field for which `is_unread` holds are not looked at.
+  template <typename IsUnread>
+  bool next(Reader& reader, Field& field, IsUnread is_unread) {
+    const std::uint64_t begin = reader.offset();
+    if (!reader.next(field)) return false;
+    std::uint64_t nbytes = reader.offset() - begin;
+    if (is_unread(field.tag)) nbytes -= field.bytes.size();
+    if (nbytes > left_) fail_limit(kMaxHeaderBytes, "bytes of header", begin);
+    left_ -= nbytes;
+    return true;
+  }
+
+ private:
+  std::uint64_t left_ = kMaxHeaderBytes;
+};
+
 // A message whose content is of no interest must still be one.
 void check_message(const Field& message) {
   Reader reader(message);
@@ -124,8 +144,14 @@ void set_payload(TensorDescription& tensor, const InlineData& data, Payloads pay
                     message_offset);
 }
 
-void read_original_op(const Field& message, TensorDescription& tensor, OriginalOp& op) {
-  tensor.original_format = 0;  // what a message leaves out is 0: NCHW
+// A message that comes in several pieces is all of them.
+void read_original_op(const Field& message, TensorDescription& tensor,
+                      std::optional<OriginalOp>& original_op) {
+  if (!original_op) {
+    original_op.emplace();
+    tensor.original_format = 0;  // what a message leaves out is 0: NCHW
+  }
+  OriginalOp& op = *original_op;
   Reader reader(message);
   for (Field field; reader.next(field);) {
     if (field.tag == bytes_tag(1)) op.name = text_of(field);
@@ -137,14 +163,16 @@ void read_original_op(const Field& message, TensorDescription& tensor, OriginalO
 // OpInput and OpOutput: an output has original_op as number 4, which moves the rest by one.
 // `original_op` is set if there is one.
 template <Io io>
-void read_tensor(const Field& message, Payloads payloads, TensorDescription& tensor,
+void read_tensor(const Field& message, Payloads payloads, Budget& budget, TensorDescription& tensor,
                  std::optional<OriginalOp>& original_op) {
   constexpr std::uint32_t kMoved = io == Io::output ? 1 : 0;
+  constexpr std::uint32_t kData = bytes_tag(4 + kMoved);
   constexpr std::uint32_t kArgIndex = io == Io::output ? varint_tag(12) : varint_tag(10);
   std::int64_t format = 0;
   InlineData data;
   Reader reader(message);
-  for (Field field; reader.next(field);) {
+  const auto is_data = [](std::uint32_t tag) { return tag == kData; };
+  for (Field field; budget.next(reader, field, is_data);) {
     switch (field.tag) {
       case varint_tag(1):
         tensor.data_type = as_int32(field.value);
@@ -155,7 +183,7 @@ void read_tensor(const Field& message, Payloads payloads, TensorDescription& ten
       case bytes_tag(3):
         read_shape(field, tensor.shape);
         break;
-      case bytes_tag(4 + kMoved):
+      case kData:
         data = data_of(field);
         break;
       case varint_tag(5 + kMoved):
@@ -175,7 +203,7 @@ void read_tensor(const Field& message, Payloads payloads, TensorDescription& ten
         break;
       default:
         if constexpr (io == Io::output) {
-          if (field.tag == bytes_tag(4)) read_original_op(field, tensor, original_op.emplace());
+          if (field.tag == bytes_tag(4)) read_original_op(field, tensor, original_op);
           if (field.tag == bytes_tag(10)) check_message(field);  // dim_range
         } else if (field.tag == varint_tag(11)) {
           tensor.input_type = static_cast<std::uint32_t>(field.value);
@@ -188,11 +216,14 @@ void read_tensor(const Field& message, Payloads payloads, TensorDescription& ten
 }
 
 // OpBuffer and Workspace.
-void read_bytes_tensor(const Field& message, Payloads payloads, TensorDescription& tensor) {
+void read_bytes_tensor(const Field& message, Payloads payloads, Budget& budget,
+                       TensorDescription& tensor) {
+  constexpr std::uint32_t kData = bytes_tag(2);
   InlineData data;
   Reader reader(message);
-  for (Field field; reader.next(field);) {
-    if (field.tag == bytes_tag(2)) data = data_of(field);
+  const auto is_data = [](std::uint32_t tag) { return tag == kData; };
+  for (Field field; budget.next(reader, field, is_data);) {
+    if (field.tag == kData) data = data_of(field);
     if (field.tag == varint_tag(3)) tensor.nbytes = field.value;
     if (field.tag == varint_tag(4)) tensor.arg_index = static_cast<std::uint32_t>(field.value);
   }
@@ -216,10 +247,11 @@ struct Counts {
   std::size_t attrs = 0;
 };
 
-Counts count(Reader reader) {
+Counts count(Reader reader, Budget& budget) {
   Counts counts;
   std::size_t n_tensors = 0;
-  for (Field field; reader.next(field);) {
+  const auto is_tensor = [](std::uint32_t tag) { return io_of(tag).has_value(); };
+  for (Field field; budget.next(reader, field, is_tensor);) {
     if (const auto io = io_of(field.tag)) {
       ++counts.tensors[slot(*io)];
       ++n_tensors;
@@ -243,16 +275,16 @@ void renew(TensorDescription& tensor, Io io, std::size_t index) {
   tensor = std::move(fresh);
 }
 
-void read_any_tensor(const Field& message, Payloads payloads, TensorDescription& tensor,
-                     std::optional<OriginalOp>& original_op) {
+void read_any_tensor(const Field& message, Payloads payloads, Budget& budget,
+                     TensorDescription& tensor, std::optional<OriginalOp>& original_op) {
   switch (tensor.io) {
     case Io::input:
-      return read_tensor<Io::input>(message, payloads, tensor, original_op);
+      return read_tensor<Io::input>(message, payloads, budget, tensor, original_op);
     case Io::output:
-      return read_tensor<Io::output>(message, payloads, tensor, original_op);
+      return read_tensor<Io::output>(message, payloads, budget, tensor, original_op);
     case Io::buffer:
     case Io::space:
-      return read_bytes_tensor(message, payloads, tensor);
+      return read_bytes_tensor(message, payloads, budget, tensor);
   }
 }
 
@@ -296,7 +328,8 @@ void renew(FileDescription& description, const Counts& counts) {
 void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset, Payloads payloads,
                       FileDescription& description) {
   Reader reader(message, offset);
-  const Counts counts = count(reader);
+  Budget budget;
+  const Counts counts = count(reader, budget);
   renew(description, counts);
 
   std::array<std::size_t, 4> first{};  // by slot(io): the place of a kind's first tensor
@@ -311,7 +344,7 @@ void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset, 
       TensorDescription& tensor = description.tensors[position];
       renew(tensor, *io, index);
       original_op.reset();
-      read_any_tensor(field, payloads, tensor, original_op);
+      read_any_tensor(field, payloads, budget, tensor, original_op);
       if (original_op) {
         original_op->tensor = position;
         description.original_ops.push_back(*std::move(original_op));

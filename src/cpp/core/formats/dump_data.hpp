@@ -10,7 +10,9 @@
 
 namespace fastdump {
 
-// Limits against hostile messages, checked before anything is stored; real ones stay far below.
+// Limits against hostile messages, checked before anything is stored; real ones stay far below. A
+// header is all but the data of tensors, wherever these are.
+inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{64} << 20;
 inline constexpr std::size_t kMaxTensorsPerFile = 65536;
 inline constexpr std::size_t kMaxDims = 64;
 inline constexpr std::size_t kMaxAttrs = 65536;

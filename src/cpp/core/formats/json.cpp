@@ -50,6 +50,7 @@ class Parser {
 
   JsonValue read_value(int depth) {
     if (depth > kMaxDepth) fail("a value that is not nested so deeply");
+    if (++n_values_ > kMaxJsonValues) fail("fewer values");
     switch (next()) {
       case '{':
         return read_object(depth);
@@ -101,21 +102,38 @@ class Parser {
     fail("the end of a string");
   }
 
+  bool take_any_of(std::string_view characters) {
+    if (at_ == text_.size() || characters.find(text_[at_]) == std::string_view::npos) return false;
+    ++at_;
+    return true;
+  }
+
+  void take_digits(std::string_view expected) {
+    constexpr std::string_view kDigits = "0123456789";
+    if (!take_any_of(kDigits)) fail(expected);
+    at_ = std::min(text_.find_first_not_of(kDigits, at_), text_.size());
+  }
+
   JsonValue read_number() {
-    const char* const begin = text_.data() + at_;
-    const char* const end = text_.data() + text_.size();
+    const std::size_t begin = at_;
+    take_any_of("-");
+    take_digits("a value");
+    const std::size_t integer_end = at_;
+    if (take_any_of(".")) take_digits("a digit");
+    if (take_any_of("eE")) {
+      take_any_of("+-");
+      take_digits("a digit");
+    }
     std::int64_t integer = 0;
-    const auto as_integer = std::from_chars(begin, end, integer);
-    double real = 0;
-    const auto as_real = std::from_chars(begin, end, real);
-    if (as_real.ec == std::errc::invalid_argument) fail("a value");
-    at_ += static_cast<std::size_t>(as_real.ptr - begin);
-    const bool is_integer = as_integer.ec == std::errc{} && as_integer.ptr == as_real.ptr;
-    return is_integer ? JsonValue(integer) : JsonValue(real);
+    const auto [end, error] =
+        std::from_chars(text_.data() + begin, text_.data() + integer_end, integer);
+    const bool is_integer = error == std::errc{} && at_ == integer_end;
+    return is_integer ? JsonValue(integer) : JsonValue();
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t n_values_ = 0;
 };
 
 }  // namespace

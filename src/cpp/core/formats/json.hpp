@@ -1,6 +1,8 @@
-// JSON texts within headers, as values. Bounded in depth; what is no JSON is a FormatError.
+// JSON texts within headers, as values. Bounded in depth and in number; what is no JSON is a
+// FormatError.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,12 +21,11 @@ class JsonValue {
   JsonValue() = default;
   explicit JsonValue(bool value) : value_(value) {}
   explicit JsonValue(std::int64_t value) : value_(value) {}
-  explicit JsonValue(double value) : value_(value) {}
   explicit JsonValue(std::string value) : value_(std::move(value)) {}
   explicit JsonValue(JsonArray value) : value_(std::move(value)) {}
   explicit JsonValue(JsonObject value) : value_(std::move(value)) {}
 
-  // Each is nullptr if the value is something else.
+  // Each is nullptr if the value is something else; numbers that are no 64-bit integers are.
   const std::int64_t* integer() const { return std::get_if<std::int64_t>(&value_); }
   const JsonArray* array() const { return std::get_if<JsonArray>(&value_); }
   const JsonObject* object() const { return std::get_if<JsonObject>(&value_); }
@@ -35,9 +36,11 @@ class JsonValue {
   const JsonValue* at(std::size_t index) const;
 
  private:
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, JsonArray, JsonObject>
-      value_;
+  std::variant<std::monostate, bool, std::int64_t, std::string, JsonArray, JsonObject> value_;
 };
+
+// Against hostile texts: a value takes some twenty times the memory of its text.
+inline constexpr std::size_t kMaxJsonValues = std::size_t{1} << 19;
 
 // `text` is one JSON value and nothing else.
 JsonValue parse_json(std::string_view text);

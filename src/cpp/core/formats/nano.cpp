@@ -8,7 +8,6 @@
 #include "core/formats/byte_cursor.hpp"
 #include "core/formats/dump_data.hpp"
 #include "core/formats/payload.hpp"
-#include "core/formats/standard.hpp"
 
 namespace fastdump {
 namespace {
@@ -53,11 +52,11 @@ void read_details(ByteCursor details, TensorDescription& tensor, OriginalOp& op)
   }
 }
 
-void read_tensor(ByteCursor& records, Io io, std::uint32_t index, FileDescription& description) {
+void read_tensor(ByteCursor& records, Io io, FileDescription& description) {
   TensorDescription tensor;
   OriginalOp op;
   tensor.io = io;
-  tensor.index = index;
+  tensor.index = static_cast<std::uint32_t>(description.tensors.size());
   tensor.data_type = records.read_i32("a data type");
   tensor.dtype = find_ge_data_type(tensor.data_type);
   const std::int32_t format = records.read_i32("a format");
@@ -75,22 +74,23 @@ void read_tensor(ByteCursor& records, Io io, std::uint32_t index, FileDescriptio
   const std::uint32_t details_nbytes = records.read_u32("a length");
   const std::uint64_t offset = records.offset();
   read_details({records.take(details_nbytes, "a tensor's details"), offset}, tensor, op);
-  if (!op.name.empty()) {
+  if (io == Io::output && !op.name.empty()) {
     op.tensor = description.tensors.size();
     description.original_ops.push_back(std::move(op));
   }
   description.tensors.push_back(std::move(tensor));
 }
 
-void read_list(ByteCursor list, Io io, FileDescription& description) {
+// Appends to `description`, whose tensors are all `io`; there are `n_others` elsewhere.
+void read_list(ByteCursor list, Io io, std::size_t n_others, FileDescription& description) {
   const std::uint32_t n = list.read_u32("a number of tensors");
   for (std::uint32_t i = 0; i < n; ++i) {
-    if (description.tensors.size() == kMaxTensorsPerFile) {
+    if (n_others + description.tensors.size() == kMaxTensorsPerFile) {
       throw FormatError("more than " + std::to_string(kMaxTensorsPerFile) + " tensors at byte " +
                             std::to_string(list.offset()) + " (the limit of this reader)",
                         list.offset());
     }
-    read_tensor(list, io, i, description);
+    read_tensor(list, io, description);
   }
 }
 
@@ -129,8 +129,8 @@ void describe_nano(std::span<const std::byte> head, std::uint64_t file_size,
     const std::uint32_t nbytes = header.read_u32("a length");
     const std::uint64_t offset = header.offset();
     const ByteCursor list(header.take(nbytes, "a list of tensors"), offset);
-    if (tag == List::inputs) read_list(list, Io::input, description);
-    if (tag == List::outputs) read_list(list, Io::output, outputs);
+    if (tag == List::inputs) read_list(list, Io::input, outputs.tensors.size(), description);
+    if (tag == List::outputs) read_list(list, Io::output, description.tensors.size(), outputs);
   }
   for (OriginalOp& op : outputs.original_ops) {
     op.tensor += description.tensors.size();

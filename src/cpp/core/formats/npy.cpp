@@ -13,7 +13,6 @@
 #include "core/formats/decimal.hpp"
 #include "core/formats/dump_data.hpp"
 #include "core/formats/payload.hpp"
-#include "core/formats/standard.hpp"
 
 namespace fastdump {
 namespace {
@@ -25,27 +24,59 @@ constexpr std::int64_t kNd = 2;  // the tensor format of arrays without a specia
 // numpy's type strings of little-endian elements. numpy has no letter for the types of ml_dtypes
 // and stores them as bytes: of two bytes only bfloat16 is in use.
 constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
-    {"<f2", "float16"},   {"<f4", "float32"},     {"<f8", "float64"},  {"|b1", "bool"},
-    {"|i1", "int8"},      {"<i2", "int16"},       {"<i4", "int32"},    {"<i8", "int64"},
-    {"|u1", "uint8"},     {"<u2", "uint16"},      {"<u4", "uint32"},   {"<u8", "uint64"},
-    {"<c8", "complex64"}, {"<c16", "complex128"}, {"<V2", "bfloat16"}, {"|V2", "bfloat16"},
+    {"<f2", "float16"},
+    {"<f4", "float32"},
+    {"<f8", "float64"},
+    {"|b1", "bool"},
+    {"|i1", "int8"},
+    {"<i2", "int16"},
+    {"<i4", "int32"},
+    {"<i8", "int64"},
+    {"|u1", "uint8"},
+    {"<u2", "uint16"},
+    {"<u4", "uint32"},
+    {"<u8", "uint64"},
+    {"<c8", "complex64"},
+    {"<c16", "complex128"},
+    {"<V2", "bfloat16"},
+    {"|V2", "bfloat16"},
+    // Not as numpy spells them: other writers give bytes an order, too.
+    {"<b1", "bool"},
+    {"<i1", "int8"},
+    {"<u1", "uint8"},
 };
 
 [[noreturn, gnu::cold]] void fail(const std::string& problem) {
   throw FormatError("npy header: " + problem, kMagic.size() + kVersionNbytes);
 }
 
-// The dictionary's three values, found by their keys: numpy writes it on one line with no nesting
-// but the shape's, and a structured type, which no tensor has.
+// Text from a file, of any bytes and any length, fit for a message.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kShown = 40;
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string shown = "'";
+  for (const char c : text.substr(0, kShown)) {
+    if (c >= ' ' && c <= '~') {
+      shown += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      shown += {'\\', 'x', kHex[byte >> 4], kHex[byte & 0xF]};
+    }
+  }
+  return shown + "'";
+}
+
+// The dictionary's three values, found by their keys: numpy writes it with no nesting but the
+// shape's and that of a structured type, whose fields may have the names of keys but no values.
 class Header {
  public:
   explicit Header(std::string_view text) : text_(text) {}
 
-  std::string_view type() const {
+  // Empty for a structured type, which no tensor has.
+  std::optional<std::string_view> type() const {
     const std::string_view value = value_of("descr");
-    if (value.empty() || (value.front() != '\'' && value.front() != '"')) {
-      fail("'descr' is not a plain type");
-    }
+    if (value.starts_with('[') || value.starts_with('(')) return std::nullopt;
+    if (!value.starts_with('\'') && !value.starts_with('"')) fail("'descr' is not a type");
     const std::size_t end = value.find(value.front(), 1);
     if (end == std::string_view::npos) fail("'descr' has no closing quote");
     return value.substr(1, end - 1);
@@ -70,7 +101,7 @@ class Header {
       value.remove_prefix(std::min(comma + 1, value.size()));
       if (dim.empty() && trim(value).empty()) break;  // "(3,)"
       const auto number = parse_decimal(dim);
-      if (!number) fail("dimension '" + std::string(dim.substr(0, 40)) + "' is not a number");
+      if (!number) fail("dimension " + quoted(dim) + " is not a number");
       if (shape.size() == kMaxDims) fail("more than " + std::to_string(kMaxDims) + " dimensions");
       shape.push_back(*number);
     }
@@ -78,21 +109,27 @@ class Header {
   }
 
  private:
+  static constexpr std::string_view kBlanks = " \t\r\n";
+
+  static std::string_view skip_blanks(std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
+  }
+
   static std::string_view trim(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t\r\n";
-    const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-    text.remove_prefix(begin);
+    text = skip_blanks(text);
     return text.substr(0, text.find_last_not_of(kBlanks) + 1);
   }
 
+  // And all that follows it.
   std::string_view value_of(std::string_view key) const {
     for (const char quote : {'\'', '"'}) {
       const std::string quoted = quote + std::string(key) + quote;
-      const std::size_t at = text_.find(quoted);
-      if (at == std::string_view::npos) continue;
-      const std::string_view rest = trim(text_.substr(at + quoted.size()));
-      if (!rest.starts_with(':')) break;
-      return trim(rest.substr(1));
+      for (std::size_t at = text_.find(quoted); at != std::string_view::npos;
+           at = text_.find(quoted, at)) {
+        at += quoted.size();
+        const std::string_view rest = skip_blanks(text_.substr(at));
+        if (rest.starts_with(':')) return skip_blanks(rest.substr(1));
+      }
     }
     fail("no key '" + std::string(key) + "'");
   }
@@ -165,14 +202,18 @@ void describe_npy(std::span<const std::byte> head, std::uint64_t file_size,
   TensorDescription& tensor = description.tensors.emplace_back();
   tensor.format = kNd;
   tensor.shape = header.shape();
-  const std::string_view type = header.type();
+  const std::optional<std::string_view> type = header.type();
   const auto known = std::ranges::find(kTypes, type, [](const auto& pair) { return pair.first; });
   if (known == std::end(kTypes)) {
     tensor.data_type = -1;
     tensor.nbytes = file_size - end;
     place_payloads(description, end, file_size);
-    tensor.note = "elements of type '" + std::string(type.substr(0, 40)) + "'";
+    tensor.note = type ? "elements of type " + quoted(*type) : "elements of a structured type";
     return;
+  }
+  // Statistics know elements by where they are stored: first_bad is not what it looks like.
+  if (description.fortran_order && tensor.shape.size() > 1) {
+    tensor.note = "elements in Fortran order: the first index varies fastest";
   }
   tensor.dtype = find_data_type(known->second);
   tensor.data_type = tensor.dtype->number;

@@ -142,16 +142,17 @@ bool has_null_address(const TensorDescription& tensor) {
 
 // How many of the `missing` bytes are those of tensors at null addresses: all of these or none, for
 // the writer treats them alike. A file may be cut short as well. Old writers stored no address at
-// all: that explains nothing but a file without payloads.
-std::uint64_t skipped_nbytes(const std::vector<TensorDescription>& tensors, std::uint64_t missing,
+// all, and arrays have none: that explains nothing but a dump without payloads.
+std::uint64_t skipped_nbytes(const FileDescription& description, std::uint64_t missing,
                              std::uint64_t there) {
   std::uint64_t skipped = 0;  // part of the sum of all sizes, cannot overflow
   bool any_address = false;
-  for (const TensorDescription& tensor : tensors) {
+  for (const TensorDescription& tensor : description.tensors) {
     if (has_null_address(tensor)) skipped += tensor.nbytes;
     any_address |= tensor.address != 0;
   }
-  return skipped <= missing && (any_address || there == 0) ? skipped : 0;
+  const bool is_explained = any_address || (there == 0 && description.kind != FileKind::npy);
+  return skipped <= missing && is_explained ? skipped : 0;
 }
 
 void mark_absent(TensorDescription& tensor) {
@@ -197,7 +198,7 @@ std::uint64_t place_payloads(FileDescription& description, std::uint64_t begin,
   const std::uint64_t there = file_size - begin;
   const auto sum = sum_of_sizes(description.tensors);
   const std::uint64_t skipped =
-      sum && *sum > there ? skipped_nbytes(description.tensors, *sum - there, there) : 0;
+      sum && *sum > there ? skipped_nbytes(description, *sum - there, there) : 0;
 
   // If more bytes are missing than null addresses explain, the writer may have skipped them as it
   // should, or not and the file was cut: what follows lies here or there.
@@ -218,6 +219,10 @@ std::uint64_t place_payloads(FileDescription& description, std::uint64_t begin,
   }
   description.note = end_note(description, sum ? *sum - skipped : sum, there);
   return std::min(offset, file_size);
+}
+
+std::uint64_t skippable_nbytes(const FileDescription& description) {
+  return sum_of_sizes(description.tensors) ? skipped_nbytes(description, kMaxU64, kMaxU64) : 0;
 }
 
 void count_payloads(FileDescription& description) {

@@ -14,6 +14,10 @@ namespace fastdump {
 std::uint64_t place_payloads(FileDescription& description, std::uint64_t begin,
                              std::uint64_t file_size);
 
+// The bytes of tensors at null addresses, which the writer may have left out of the file although
+// their sizes count. 0 if there are none, or if the dump has no addresses at all.
+std::uint64_t skippable_nbytes(const FileDescription& description);
+
 // Of payloads whose offset and nbytes are known to lie inside the file: sets the rest.
 void count_payloads(FileDescription& description);
 

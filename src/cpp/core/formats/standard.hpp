@@ -8,11 +8,9 @@
 #include <span>
 
 #include "core/formats/description.hpp"
+#include "core/formats/dump_data.hpp"
 
 namespace fastdump {
-
-// Against hostile lengths; real headers are a few kilobytes. dump_data.hpp limits what is in them.
-inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{64} << 20;
 
 // Bytes from the start of the file to the end of the header. `head` is the start of the file, at
 // least min(12, file_size) bytes. Throws FormatError if this cannot be a standard file, and says

@@ -18,9 +18,14 @@ void describe_version_1(std::span<const std::byte> file, FileDescription& descri
   // dump.
   if (description.tensors.empty()) throw FormatError("inline message without a tensor", 0);
   description.kind = FileKind::version_1;
+  description.fortran_order = false;
   description.header_nbytes = file.size();
   for (const TensorDescription& tensor : description.tensors) {
     description.header_nbytes -= tensor.nbytes;
+  }
+  // What is left of a standard file's header that was cut may be a message, too.
+  if (description.header_nbytes == file.size() && !has_version_1_mark(file)) {
+    throw FormatError("inline message without data", 0);
   }
   count_payloads(description);
 }

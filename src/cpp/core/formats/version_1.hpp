@@ -13,7 +13,8 @@ namespace fastdump {
 bool has_version_1_mark(std::span<const std::byte> head);
 
 // `file` is the whole file; its payloads are not looked at. Throws FormatError if it is no such
-// message from its first byte to its last, or one without any tensor. Replaces `description`.
+// message from its first byte to its last, one without any tensor, or one that neither has the mark
+// nor holds any data. Replaces `description`.
 void describe_version_1(std::span<const std::byte> file, FileDescription& description);
 
 }  // namespace fastdump

@@ -13,7 +13,9 @@
 
 namespace fastdump::wire {
 
-inline constexpr int kMaxGroupDepth = 4;  // no message of ours has groups; deep ones are an attack
+// No message of ours has groups; deep or long ones are an attack.
+inline constexpr int kMaxGroupDepth = 4;
+inline constexpr std::uint64_t kMaxGroupBytes = std::uint64_t{1} << 20;
 
 enum class Type : std::uint8_t {
   varint = 0,
@@ -138,6 +140,8 @@ class Reader {
     if (depth > kMaxGroupDepth) fail("groups", group_offset, "are nested too deeply");
     while (!at_end()) {
       const std::uint64_t tag_offset = offset();
+      if (tag_offset - group_offset > kMaxGroupBytes)
+        fail("the group", group_offset, "is too long");
       Field inner;
       inner.tag = read_tag();
       if (inner.tag == tag(number, Type::group_end)) return;

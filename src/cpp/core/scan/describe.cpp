@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "core/errors.hpp"
+#include "core/formats/dump_data.hpp"
 #include "core/formats/nano.hpp"
 #include "core/formats/npy.hpp"
+#include "core/formats/payload.hpp"
 #include "core/formats/standard.hpp"
 #include "core/formats/statistics_csv.hpp"
 #include "core/formats/version_1.hpp"
@@ -19,6 +22,9 @@ namespace {
 
 // Enough to tell how long a header is.
 constexpr std::size_t kMinHeadBytes = 12;
+
+// No protobuf message is larger.
+constexpr std::uint64_t kMaxInlineBytes = std::numeric_limits<std::int32_t>::max();
 
 class Describer {
  public:
@@ -34,7 +40,10 @@ class Describer {
     } else if (has_npy_magic(head_)) {
       describe_npy(bytes(0, npy_header_end(head_, size_)), size_, first);
       if (name_.io) first.tensors.front().io = *name_.io;
-      if (name_.index) first.tensors.front().index = static_cast<std::uint32_t>(*name_.index);
+      const std::int64_t index = name_.index.value_or(0);
+      if (std::in_range<std::uint32_t>(index)) {
+        first.tensors.front().index = static_cast<std::uint32_t>(index);
+      }
     } else if (has_nano_magic(head_)) {
       describe_nano(bytes(0, nano_header_end(head_, size_)), size_, first);
     } else {
@@ -102,40 +111,68 @@ class Describer {
       describe_version_1(head_, description);
       return;
     }
+    if (size_ > kMaxInlineBytes) throw FormatError("no message is larger than 2 GiB", 0);
     const Mapping mapped(file_, size_);
     if (mapped.data() == nullptr) throw FormatError("the file cannot be mapped", 0);
     std::atomic<bool> lost = false;
     install_page_guard();
     const PageGuard guard(mapped.data(), mapped.nbytes(), lost);
     describe_version_1({mapped.data(), mapped.nbytes()}, description);
-    if (lost) throw FormatError("the file shrank while it was read", 0);
+    // Behind a new end the rest of its page reads as zeros without a fault.
+    if (lost || file_.size() < static_cast<std::int64_t>(size_)) {
+      throw FormatError("the file shrank while it was read", 0);
+    }
   }
 
-  void describe_appended(std::uint64_t begin, std::vector<FileDescription>& dumps) {
+  // What follows the first dump, which ends at byte `end`.
+  void describe_appended(std::uint64_t end, std::vector<FileDescription>& dumps) {
+    std::size_t n_tensors = dumps.front().tensors.size();
+    std::uint64_t begin = 0;  // of the last dump
     FileDescription next;
-    while (begin < size_ && dumps.size() <= kMaxAppended && describe_at(begin, next)) {
-      if (dumps.size() == 1) dumps.front().note.clear();  // the trailing bytes are explained
-      begin = end_of_last_;
+    while (end < size_ && dumps.size() <= kMaxAppended) {
+      // If the writer skipped tensors at null addresses, the last dump ends before the end of its
+      // sizes. Nothing but a dump that begins there can tell.
+      const std::uint64_t skippable = skippable_nbytes(dumps.back());
+      std::optional<std::uint64_t> next_end = describe_at(end, size_, next);
+      const bool skipped = !next_end && skippable > 0;
+      if (skipped) next_end = describe_at(end - skippable, size_, next);
+      n_tensors += next.tensors.size();
+      if (!next_end || n_tensors > kMaxTensorsPerFile) return;
+      if (skipped) {
+        end -= skippable;
+        if (!describe_at(begin, end, dumps.back())) {
+          throw FormatError("the file changed while its headers were read", begin);
+        }
+      }
+      dumps.back().note.clear();  // the trailing bytes are explained
       dumps.push_back(std::move(next));
       next = {};
+      begin = end;
+      end = *next_end;
     }
   }
 
-  // False if no dump begins there.
-  bool describe_at(std::uint64_t begin, FileDescription& description) {
+  // A standard dump within the file, which ends before `limit`: returns where. Empty if none
+  // begins there.
+  std::optional<std::uint64_t> describe_at(std::uint64_t begin, std::uint64_t limit,
+                                           FileDescription& description) {
+    std::uint64_t end = 0;
     try {
-      const std::uint64_t size = size_ - begin;
+      const std::uint64_t size = limit - begin;
       const auto head = bytes(begin, std::min<std::uint64_t>(size, kMinHeadBytes));
       const std::uint64_t header_end = standard_header_end(head, size);
-      end_of_last_ =
-          begin + describe_standard(bytes(begin, header_end), size, name_.thread_id, description);
+      end = begin + describe_standard(bytes(begin, header_end), size, name_.thread_id, description);
     } catch (const FormatError&) {
-      return false;
+      return std::nullopt;
     }
     // Bytes that happen to be a message of unknown fields are no dump.
-    if (description.tensors.empty()) return false;
-    for (TensorDescription& tensor : description.tensors) tensor.offset += begin;
-    return true;
+    if (description.tensors.empty()) return std::nullopt;
+    for (TensorDescription& tensor : description.tensors) {
+      if (__builtin_add_overflow(tensor.offset, begin, &tensor.offset)) {
+        tensor.offset = std::numeric_limits<std::uint64_t>::max();
+      }
+    }
+    return end;
   }
 
   const File& file_;
@@ -143,7 +180,6 @@ class Describer {
   const std::span<const std::byte> head_;
   const FileName& name_;
   std::vector<std::byte> scratch_;
-  std::uint64_t end_of_last_ = 0;
 };
 
 }  // namespace

@@ -16,9 +16,10 @@ namespace fastdump {
 inline constexpr std::size_t kMaxAppended = 1024;
 
 // The first is the one that the file's name is about; those appended to it follow. `head` is the
-// start of the file, at least min(12, size) bytes; `name` is what the file is called in truth.
-// Replaces `dumps`, whose memory is reused between files; after an exception its content means
-// nothing. Throws FormatError if the file is no dump, SystemError if it cannot be read.
+// start of the file: at least min(12, size) bytes, and no more than `size`. `name` is what the file
+// is called in truth. Replaces `dumps`, whose memory is reused between files; after an exception
+// its content means nothing. Throws FormatError if the file is no dump, SystemError if it cannot be
+// read.
 void describe(const File& file, std::uint64_t size, std::span<const std::byte> head,
               const FileName& name, std::vector<FileDescription>& dumps);
 

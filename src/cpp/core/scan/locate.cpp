@@ -138,15 +138,15 @@ class Locator {
   LocatedFile with_tensors(std::vector<FileDescription>& dumps, const Selection& selection) {
     FileDescription& first = dumps.front();
     located_.rows.op_name = std::move(first.op_name);
-    if (first.tensors.empty()) {
+    if (first.tensors.empty() && dumps.size() == 1) {
       std::string note = "the header describes no tensor";
       if (!first.note.empty()) note += "; " + first.note;
       return row(Status::ok, std::move(note));
     }
     located_.kind = LocatedFile::Kind::tensors;
     located_.rows.note = dumps.back().note;
+    located_.rows.tensors.reserve(first.tensors.size());
     for (std::size_t i = 0; i < dumps.size(); ++i) {
-      located_.rows.tensors.reserve(located_.rows.tensors.size() + dumps[i].tensors.size());
       for (TensorDescription& tensor : dumps[i].tensors) {
         if (!selection.has(tensor.io)) continue;
         if (i > 0) mark_appended(tensor, i, dumps.size());
