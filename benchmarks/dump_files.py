@@ -137,6 +137,18 @@ def _small_file_paths(root: Path, n_files: int, n_files_a_directory: int) -> Ite
             yield directory / _name(op_type, f"model.layers.{task_id // 16}.op", task_id)
 
 
+def write_equal_files(root: Path, n_files: int, nbytes: int) -> None:
+    """Write a dump of `n_files` files, each with one tensor, `nbytes` bytes in all."""
+    tensor = np.random.default_rng(0).standard_normal(nbytes // n_files // 2).astype(np.float16)
+    require_room(root.parent, nbytes)
+    for task_id in range(n_files):
+        name = _name(_OP_TYPES[task_id % len(_OP_TYPES)], f"layers.{task_id}", task_id)
+        testing.write_dump(
+            root / str(task_id // 100) / name, outputs=[tensor], op_name=f"layers.{task_id}"
+        )
+    os.sync()
+
+
 def require_room(directory: Path, nbytes: int) -> None:
     """Skip the benchmark that asks if there is no room for `nbytes` and some more."""
     free = shutil.disk_usage(directory).free

@@ -33,7 +33,11 @@ class Timings:
 
 
 def side_by_side(
-    benchmark: BenchmarkFixture, rounds: int, ours: tuple[str, Run], peers: Mapping[str, Run]
+    benchmark: BenchmarkFixture,
+    rounds: int,
+    ours: tuple[str, Run],
+    peers: Mapping[str, Run],
+    before: Run = lambda: None,
 ) -> Timings:
     """Run each peer and then `ours` once, and that `rounds` times, after all have run once.
 
@@ -45,6 +49,8 @@ def side_by_side(
         How often.
     ours, peers
         Names and what to run.
+    before
+        What to do before each run; it is not timed.
     """
     runs = {**peers, ours[0]: ours[1]}
     seconds: dict[str, list[float]] = {name: [] for name in runs}
@@ -56,9 +62,12 @@ def side_by_side(
 
     def time_peers() -> None:
         for name in peers:
+            before()
             timed(name)
+        before()
 
     for run in runs.values():
+        before()
         run()
     benchmark.pedantic(timed, args=(ours[0],), setup=time_peers, rounds=rounds)
     return Timings(seconds)

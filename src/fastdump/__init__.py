@@ -7,9 +7,9 @@
 >>> dump["layers.3/Add"].outputs[0][:8]  # doctest: +SKIP
 
 `stats` reads dumps, `read_stats` a table that was written, `stats_of` an array; `open` gives the
-operators of a dump and their tensors as arrays, `to_host` brings an array from a format of the
-device into the host's order. The package `fastdump.testing` writes dump files, `fastdump.demo` a
-whole sample dump.
+operators of a dump and their tensors as arrays, `convert` writes them into files of other formats,
+`to_host` brings an array from a format of the device into the host's order. The package
+`fastdump.testing` writes dump files, `fastdump.demo` a whole sample dump.
 """
 
 from __future__ import annotations
@@ -29,6 +29,13 @@ from fastdump.errors import (
 )
 
 if TYPE_CHECKING:
+    from fastdump._convert import (
+        ConvertFailure,
+        ConvertNote,
+        ConvertProgress,
+        ConvertReport,
+        convert,
+    )
     from fastdump._core import Progress, __version__
     from fastdump._dump import Dump, open
     from fastdump._layout import to_host
@@ -42,6 +49,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ClosedDumpError",
+    "ConvertFailure",
+    "ConvertNote",
+    "ConvertProgress",
+    "ConvertReport",
     "Dump",
     "DumpFormatError",
     "FastdumpError",
@@ -57,6 +68,7 @@ __all__ = [
     "TensorStats",
     "UnsupportedDTypeError",
     "__version__",
+    "convert",
     "open",
     "read_stats",
     "stats",
@@ -66,6 +78,10 @@ __all__ = [
 
 # Imported at first use, so that `import fastdump` alone costs nothing.
 _MODULE_OF = {
+    "ConvertFailure": "fastdump._convert",
+    "ConvertNote": "fastdump._convert",
+    "ConvertProgress": "fastdump._convert",
+    "ConvertReport": "fastdump._convert",
     "Dump": "fastdump._dump",
     "Operator": "fastdump._operator",
     "Progress": "fastdump._core",
@@ -74,6 +90,7 @@ _MODULE_OF = {
     "Tensor": "fastdump._tensor",
     "TensorStats": "fastdump._stats_of",
     "__version__": "fastdump._core",
+    "convert": "fastdump._convert",
     "open": "fastdump._dump",
     "read_stats": "fastdump._table_files",
     "stats": "fastdump._stats",

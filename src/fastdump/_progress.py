@@ -5,23 +5,41 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-    from fastdump._core import Progress
-
 INTERVAL_S = 0.1
 """How often a scan should report."""
 
 
+class Progress(Protocol):
+    """How far something is that goes through files: a scan, or a conversion."""
+
+    @property
+    def files_found(self) -> int: ...
+    @property
+    def files_done(self) -> int: ...
+    @property
+    def bytes_done(self) -> int: ...
+    @property
+    def bad(self) -> int: ...
+    @property
+    def walking(self) -> bool: ...
+
+
 class ProgressBar:
-    """Shows files, bytes, GB/s and bad tensors; call it with what a scan reports.
+    """Shows files, bytes, GB/s and how many are bad; call it with what a scan reports.
 
     Draws nothing where there is nothing to draw on: stderr is not a terminal, or rich is missing.
     It is erased when the scan ends, so that only results and messages remain.
+
+    Parameters
+    ----------
+    bad
+        What to call those that `Progress.bad` counts.
 
     Examples
     --------
@@ -29,7 +47,8 @@ class ProgressBar:
     ...     scan.run(bar, INTERVAL_S)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bad: str = "bad") -> None:
+        self._bad = bad
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
         self._start_s = 0.0
@@ -63,9 +82,18 @@ class ProgressBar:
             completed=progress.files_done,
             # While directories are still listed the end is not known: the bar only moves.
             total=None if progress.walking else progress.files_found,
-            facts=_facts(progress, elapsed_s),
+            facts=self._facts(progress, elapsed_s),
         )
         self._bar.refresh()
+
+    def _facts(self, progress: Progress, elapsed_s: float) -> str:
+        found = f"{progress.files_found:,}{'+' if progress.walking else ''}"
+        gigabytes = progress.bytes_done / 1e9
+        bad = f", {progress.bad:,} {self._bad}" if progress.bad else ""
+        return (
+            f"{progress.files_done:,}/{found} files, {gigabytes:,.2f} GB, "
+            f"{gigabytes / elapsed_s:.1f} GB/s{bad}"
+        )
 
 
 def _new_bar() -> RichProgress | None:
@@ -83,14 +111,4 @@ def _new_bar() -> RichProgress | None:
         console=Console(stderr=True),
         auto_refresh=False,
         transient=True,
-    )
-
-
-def _facts(progress: Progress, elapsed_s: float) -> str:
-    found = f"{progress.files_found:,}{'+' if progress.walking else ''}"
-    gigabytes = progress.bytes_done / 1e9
-    bad = f", {progress.bad:,} bad" if progress.bad else ""
-    return (
-        f"{progress.files_done:,}/{found} files, {gigabytes:,.2f} GB, "
-        f"{gigabytes / elapsed_s:.1f} GB/s{bad}"
     )

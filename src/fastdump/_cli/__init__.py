@@ -18,6 +18,7 @@ _COMMANDS = {
     "ls": "What a dump holds, and what is odd about it; reads headers only.",
     "stats": "Statistics of every tensor, worst first.",
     "show": "One file: header, tensors, statistics.",
+    "convert": "npy, safetensors and other files of every tensor.",
     "info": "Versions, instruction sets and threads.",
     "demo": "Write a small, realistic dump to try all this on.",
 }
@@ -59,6 +60,7 @@ def _command_line() -> None:
       fastdump stats DUMP_DIR                     statistics of every tensor, worst first
       fastdump stats DUMP_DIR -o stats.parquet    ... and all of them in a file
       fastdump show FILE                          one file: header, tensors, statistics
+      fastdump convert DUMP_DIR OUT               npy files of every tensor
 
     \b
     Exit codes: 0 done; 2 wrong usage, or nothing that could be read; 3 done, but some files

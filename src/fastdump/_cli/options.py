@@ -46,7 +46,8 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 18
 
 
-def _all_of(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def all_of(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return one decorator that does what several do."""
     # Decorators apply from the last to the first; reversed, the help lists options as written.
     return lambda function: functools.reduce(lambda f, d: d(f), reversed(decorators), function)
 
@@ -57,13 +58,21 @@ json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document, for programs."
 )
 
-scan_options = _all_of(
-    click.option(
-        "--threads",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Threads to read with. Default: FASTDUMP_THREADS, or the CPUs this process may use.",
-    ),
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many threads work. Default: FASTDUMP_THREADS, or the CPUs this process may use.",
+)
+
+follow_links_option = click.option(
+    "--follow-links",
+    is_flag=True,
+    help="Follow symbolic links below PATH. Without it they are skipped and counted.",
+)
+
+scan_options = all_of(
+    threads_option,
     click.option(
         "--io",
         type=click.Choice(["auto", "mmap", "read"]),
@@ -71,14 +80,10 @@ scan_options = _all_of(
         show_default=True,
         help="How files are read; the numbers do not depend on it.",
     ),
-    click.option(
-        "--follow-links",
-        is_flag=True,
-        help="Follow symbolic links below PATH. Without it they are skipped and counted.",
-    ),
+    follow_links_option,
 )
 
-filter_options = _all_of(
+filter_options = all_of(
     click.option(
         "--op-type",
         multiple=True,

@@ -1,0 +1,100 @@
+"""Tasks for several threads, which may find more tasks while they do one."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from fastdump._convert.source_file import BUFFER_NBYTES
+
+Task: TypeAlias = "Callable[[memoryview], None]"
+"""Gets memory of its thread to read into."""
+
+
+class WorkList:
+    """Hands out tasks until there are none left and none is being done that could add some."""
+
+    def __init__(self, tasks: Iterable[Task], n_threads: int) -> None:
+        self._tasks = iter(tasks)
+        self._added: deque[Task] = deque()
+        self._n_busy = 0
+        self._changed = threading.Condition()
+        self._stopped = threading.Event()
+        self._finished = threading.Event()
+        self._error: BaseException | None = None
+        self._n_working = n_threads
+        # Daemons: a disk that does not answer must not keep the process from ending.
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(n_threads)]
+
+    @property
+    def stopped(self) -> bool:
+        """Whether tasks are to end early."""
+        return self._stopped.is_set()
+
+    def start(self) -> None:
+        """Start the threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end of the last task; return whether it came.
+
+        An exception of a task ends all others and is raised here.
+        """
+        finished = self._finished.wait(timeout_s)
+        if finished and self._error is not None:
+            raise self._error
+        return finished
+
+    def stop(self) -> None:
+        """End the work early, and wait for the tasks that are being done."""
+        self._stopped.set()
+        with self._changed:
+            self._changed.notify_all()
+        for thread in self._threads:
+            if thread.ident is not None:  # was started
+                thread.join()
+
+    def add(self, tasks: Iterable[Task]) -> None:
+        """Add tasks; they are done before those that were there from the beginning."""
+        with self._changed:
+            self._added.extend(tasks)
+            self._changed.notify_all()
+
+    def _work(self) -> None:
+        buffer = memoryview(bytearray(BUFFER_NBYTES))
+        try:
+            while (task := self._take()) is not None:
+                try:
+                    task(buffer)
+                finally:
+                    self._done()
+        except BaseException as error:
+            self._error = error
+            self._stopped.set()
+        finally:
+            with self._changed:
+                self._changed.notify_all()  # in case this ends the others too
+                self._n_working -= 1
+                if self._n_working == 0:
+                    self._finished.set()
+
+    def _take(self) -> Task | None:
+        with self._changed:
+            while not self.stopped:
+                task = self._added.popleft() if self._added else next(self._tasks, None)
+                if task is not None:
+                    self._n_busy += 1
+                    return task
+                if self._n_busy == 0:
+                    return None
+                self._changed.wait()
+        return None
+
+    def _done(self) -> None:
+        with self._changed:
+            self._n_busy -= 1
+            if self._n_busy == 0:
+                self._changed.notify_all()
