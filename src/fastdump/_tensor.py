@@ -403,6 +403,9 @@ class Tensor:
     ) -> Array:
         """Return the elements in the order of the host, without the padding of private formats.
 
+        A thread's slice of an FFTS+ operator's tensor gives the whole tensor, joined from the files
+        of all threads beside this one.
+
         Parameters
         ----------
         format
@@ -427,11 +430,11 @@ class Tensor:
             As `numpy.asarray` of the tensor does, and if elements of an unknown size are in a
             private format.
         DumpFormatError, ClosedDumpError, OSError
-            As `numpy.asarray` of the tensor does.
+            As `numpy.asarray` of the tensor does. DumpFormatError also if slices are missing.
         """
         from fastdump._layout import to_host
 
-        elements = np.asarray(self)
+        elements = self._joined() if self._description["slice"] else np.asarray(self)
         if self._element.is_opaque:
             if self.format in (None, "ND"):
                 return elements
@@ -442,13 +445,25 @@ class Tensor:
         return to_host(
             elements,
             format=str(self.format),
-            shape=self.declared_shape,
+            shape=self._description["full_shape"] or self.declared_shape,
             origin_shape=self.origin_shape if shape is None else shape,
             sub_format=self.sub_format,
             order=format,
             origin_format=original_op["format"] if original_op else None,
             threads=threads,
         )
+
+    def _joined(self) -> Array:
+        """Return the whole tensor that this is a slice of."""
+        from fastdump._slices import join
+
+        self._require_elements()
+
+        def open_file(path: str) -> list[Tensor]:
+            file = DumpFile(path)
+            return [Tensor(file, description) for description in file.header()["tensors"]]
+
+        return join(self, self._file.header()["attrs"], open_file)
 
     # For other array libraries
 
