@@ -1,5 +1,5 @@
-// Large files: chunks of many tensors, by either engine and several threads, of stored or of logical
-// elements, and files that are no longer what they were when they were located.
+// Large files: chunks of many tensors, by either engine and several threads, of stored or of
+// logical elements, and files that are no longer what they were when they were located.
 #include <atomic>
 #include <cmath>
 #include <cstring>

@@ -147,7 +147,7 @@ void test_shapes() {
   }
   for (const char* dim : {"-1", "+1", "3.0", "1e3", "0x10", "three", "3 4", "3L",
                           "9223372036854775808", "18446744073709551616", "(3", "''"}) {
-    CHECK_REFUSED(tensor_of("<f4", "(" + std::string(dim) + ", 2)", 8),
+    CHECK_REFUSED(tensor_of("<f4", std::string("(").append(dim).append(", 2)"), 8),
                   "npy header: dimension '" + std::string(dim) + "' is not a number", 8);
   }
   CHECK_REFUSED(tensor_of("<f4", "(, 3)", 12), "npy header: dimension '' is not a number", 8);

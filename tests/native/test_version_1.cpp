@@ -145,7 +145,8 @@ void test_messages_that_are_no_dump() {
 // All but the data must be no more than a header may be: texts are copied, fields are walked over.
 void test_limit_of_what_is_not_data() {
   const std::string large(kMaxHeaderBytes, 'x');
-  const Message with_data = Message().message(4, inline_input({.shape = {kMaxHeaderBytes / 4}}, large));
+  const Message with_data =
+      Message().message(4, inline_input({.shape = {kMaxHeaderBytes / 4}}, large));
   CHECK_EQ(describe(Message().raw(with_data.bytes()).raw(with_data.bytes())).tensors.size(), 2U);
 
   const auto refused = [&](const Message& rest, std::uint64_t offset) {

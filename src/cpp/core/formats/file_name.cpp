@@ -157,8 +157,8 @@ std::optional<Io> parse_converted_io(std::string_view text) {
 }
 
 // {node}-{target} before the io, [{position in a list}.]{time} after the index: so saves what runs
-// an FX graph node by node. The time, YYYYMMDDHHMMSS and microseconds, is more than 64 bits hold; it
-// is kept as the YYYYMMDDHHMMSSmmm of exception dumps.
+// an FX graph node by node. The time, YYYYMMDDHHMMSS and microseconds, is more than 64 bits hold;
+// it is kept as the YYYYMMDDHHMMSSmmm of exception dumps.
 FileName parse_fx_node(std::string_view node, std::string_view rest) {
   constexpr std::size_t kTimeDigits = 20;
   constexpr std::size_t kKeptDigits = 17;

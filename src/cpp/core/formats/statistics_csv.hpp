@@ -1,6 +1,6 @@
 // Statistics that the device's software wrote instead of the tensors: CANN's {dump}.csv, and the
-// statistic.csv of MindSpore and msprobe. What the cells say is taken as it is; a row in which it is
-// not certain which cell is which keeps what is certain and says so. No payload exists.
+// statistic.csv of MindSpore and msprobe. What the cells say is taken as it is; a row in which it
+// is not certain which cell is which keeps what is certain and says so. No payload exists.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Orders of the axes N, C, D, H and W, as texts: "NCHW". What the origin shape of a tensor may mean.
+// Orders of the axes N, C, D, H and W, as texts: "NCHW". What the origin shape of a tensor may
+// mean.
 #pragma once
 
 #include <cstddef>

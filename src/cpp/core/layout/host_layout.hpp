@@ -44,8 +44,8 @@ class HostLayout {
   // The host array is the first n_elements() elements of the stored tensor.
   bool is_identity() const;
 
-  // The same with units of `n` elements in a row as elements: packed ones move by the byte. Empty if
-  // some of them are not together on both sides.
+  // The same with units of `n` elements in a row as elements: packed ones move by the byte. Empty
+  // if some of them are not together on both sides.
   std::optional<HostLayout> in_units_of(std::uint64_t n) const;
 
   // Copies elements [first, first + n) of the host array, in row-major order.

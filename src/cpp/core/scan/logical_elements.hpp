@@ -28,8 +28,8 @@ struct LogicalElements {
   }
 };
 
-// nullptr where all stored elements are logical; or where they cannot be told apart, then `why` says
-// why. The tensor is reducible.
+// nullptr where all stored elements are logical; or where they cannot be told apart, then `why`
+// says why. The tensor is reducible.
 std::unique_ptr<const LogicalElements> find_logical_elements(const TensorDescription& tensor,
                                                              std::string& why);
 
