@@ -32,7 +32,7 @@ def dump(tmp_path: Path) -> Path:
 # Complete files, incomplete files
 
 
-def times(root: Path) -> dict[str, int]:
+def modified(root: Path) -> dict[str, int]:
     return {name: (root / name).lstat().st_mtime_ns for name in tree(root)}
 
 
@@ -43,13 +43,13 @@ def test_complete_files_are_kept(file_type: Any, dump: Path, tmp_path: Path) -> 
     for name in tree(out):
         later = (out / name).stat().st_mtime_ns + 10**9
         os.utime(out / name, ns=(later, later))
-    before = times(out)
+    before = modified(out)
     second = fastdump.convert(dump, out, type=file_type)
     assert (second.written, second.kept, second.nbytes) == (0, first.written, 0)
-    assert times(out) == before
+    assert modified(out) == before
     third = fastdump.convert(dump, out, type=file_type, overwrite=True)
     assert (third.written, third.kept) == (first.written, 0)
-    assert all(time != before[name] for name, time in times(out).items())
+    assert all(time != before[name] for name, time in modified(out).items())
 
 
 def test_what_is_missing_or_incomplete_is_written(dump: Path, tmp_path: Path) -> None:
@@ -167,8 +167,9 @@ def test_an_output_directory_that_is_a_file_is_an_error(dump: Path, tmp_path: Pa
         fastdump.convert(dump, tmp_path / "out")
 
 
+@pytest.mark.parametrize("times", [1, 3])
 def test_an_interruption_leaves_whole_files_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = write(tmp_path / "dump", "a", outputs=[X])
     write(tmp_path / "dump", "b", outputs=[np.zeros(3 * BUFFER_NBYTES, np.uint8)])
@@ -192,7 +193,16 @@ def test_an_interruption_leaves_whole_files_only(
         if halfway.is_set():
             raise KeyboardInterrupt
 
+    join = threading.Thread.join
+    pressed = iter(range(times - 1))
+
+    def press_ctrl_c_again(self: threading.Thread) -> None:
+        if next(pressed, None) is not None:
+            raise KeyboardInterrupt
+        join(self)
+
     monkeypatch.setattr(SourceFile, "pieces", interrupted)
+    monkeypatch.setattr(threading.Thread, "join", press_ctrl_c_again)
     with pytest.raises(KeyboardInterrupt):
         conversion.run(press_ctrl_c, 0.01)
     assert names(out) == [f"{done.name}.output.0.npy"]

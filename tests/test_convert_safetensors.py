@@ -103,6 +103,27 @@ def test_safetensors_of_odd_tensors(tmp_path: Path) -> None:
     assert metadata["dump"] == path.name
 
 
+def test_a_tensor_without_a_way_to_the_layout_is_left_out(tmp_path: Path) -> None:
+    stored = np.zeros((4, 3, 16, 16), np.float16)
+    lost = testing.TensorSpec(stored, format="FRACTAL_ZN_RNN")
+    image = testing.TensorSpec(
+        np.arange(2 * 2 * 3 * 5 * 16, dtype=np.int32).reshape(2, 2, 3, 5, 16),
+        format="NC1HWC0",
+        origin_shape=(2, 19, 3, 5),
+    )
+    path = write(tmp_path, inputs=[lost, X], outputs=[image])
+    report = fastdump.convert(path, tmp_path / "out", type="safetensors", layout="host")
+    (failure,) = report.failed
+    assert (failure.path, failure.tensor) == (str(path), "input.0")
+    assert "FRACTAL_ZN_RNN" in failure.reason
+    assert report.written == 1
+    tensors, metadata = read_safetensors(next((tmp_path / "out").iterdir()))
+    assert tensors.keys() == {"input.1", "output.0"}
+    assert tensors["output.0"][:2] == ("I32", [2, 19, 3, 5])
+    assert metadata["output.0.shape"] == "[2, 2, 3, 5, 16]"
+    assert metadata["output.0.format"] == "NC1HWC0"
+
+
 def test_the_safetensors_library_reads_them(dump: Path, tmp_path: Path) -> None:
     safetensors = pytest.importorskip("safetensors")
     library = pytest.importorskip("safetensors.numpy")
@@ -130,3 +151,21 @@ def test_the_safetensors_library_reads_them(dump: Path, tmp_path: Path) -> None:
     with safetensors.safe_open(add, framework="np") as opened:
         assert opened.metadata()["op_name"] == "x/add"
         assert sorted(opened.keys()) == ["input.0", "input.1", "output.0"]
+
+
+def test_torch_reads_them(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    library = pytest.importorskip("safetensors.torch")
+    names_of_types = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float16", "int64")
+    arrays = [
+        np.arange(-4, 4).reshape(2, 4).astype(getattr(ml_dtypes, name, name))
+        for name in names_of_types
+    ]
+    path = write(tmp_path, outputs=[*arrays, np.ones((2, 4), ml_dtypes.float4_e2m1fn)])
+    fastdump.convert(path, tmp_path / "out", type="safetensors")
+    tensors = library.load_file(tmp_path / "out" / f"{path.name}.safetensors")
+    for i, (name, array) in enumerate(zip(names_of_types, arrays, strict=True)):
+        tensor = tensors[f"output.{i}"]
+        assert tensor.dtype is getattr(torch, name)
+        assert tensor.to(torch.float32).tolist() == array.astype(np.float32).tolist()
+    assert tensors["output.5"].view(torch.uint8).tolist() == [[0x22, 0x22]] * 2

@@ -204,8 +204,11 @@ class Conversion:
                 self._ledger.noted(place, note)
         try:
             output = output_of(op, part, self._options)
-            if output is not None:
-                self._store(file, output, buffer)
+            if output is None:
+                return
+            for name, failure in output.failed:
+                self._fail(place, op, name, failure)
+            self._store(file, output, buffer)
         except _StoppedError:
             return
         except _FAILURES as error:

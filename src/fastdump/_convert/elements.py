@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,18 +67,19 @@ def elements_of(tensor: Tensor, options: Options, dtype: np.dtype[Any] | None = 
     if dtype is None:
         dtype = _written_dtype(tensor.dtype, options)
     element = element_type(tensor.dtype_name)
-    format = tensor.format
-    shape = tensor.shape
-    payload: Payload
+    format, shape = tensor.format, tensor.shape
     if options.layout is not None:
         layout = _host_layout(tensor, options)
         format, shape = layout.order, layout.shape
-        payload = HostElements(tensor, element, layout, dtype)
-    elif element.decode is None and not element.is_packed and dtype == tensor.dtype:
-        payload = StoredBytes(tensor.offset, tensor.nbytes)
-    else:
-        payload = ConvertedElements(tensor.offset, tensor.size, element, dtype)
-    return Elements(dtype, _shape(shape, options), format, payload)
+        if not layout.is_identity:
+            payload = HostElements(tensor, element, layout, dtype)
+            return Elements(dtype, _shape(shape, options), format, payload)
+    n = math.prod(shape)
+    if element.decode is None and not element.is_packed and dtype == tensor.dtype:
+        as_stored = StoredBytes(tensor.offset, n * dtype.itemsize)
+        return Elements(dtype, _shape(shape, options), format, as_stored)
+    converted = ConvertedElements(tensor.offset, n, element, dtype)
+    return Elements(dtype, _shape(shape, options), format, converted)
 
 
 def _host_layout(tensor: Tensor, options: Options) -> HostLayout:

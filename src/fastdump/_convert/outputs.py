@@ -16,7 +16,7 @@ from fastdump._convert.payload import Payload
 from fastdump._op_debug import parse_op_debug
 from fastdump._operator import Operator
 from fastdump._tensor import Tensor
-from fastdump.errors import DumpFormatError
+from fastdump.errors import DumpFormatError, LayoutError
 
 _OP_DEBUG = "op_debug"
 
@@ -33,11 +33,14 @@ class Output:
         What precedes the payloads.
     payloads
         Parts of the dump file, one after another.
+    failed
+        Tensors that should be in it but are not, and why.
     """
 
     suffix: str
     head: bytes
     payloads: tuple[Payload, ...]
+    failed: tuple[tuple[str, LayoutError], ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -129,13 +132,18 @@ def _safetensors(
     metadata = {"dump": os.path.basename(op.path)}  # noqa: PTH119
     metadata |= {"op_type": op.op_type or "", "op_name": op.op_name or ""}
     entries = []
+    failed = []
     for tensor in tensors:
-        entries.append(safetensors.entry_of(tensor.name, tensor, options))
-        metadata |= safetensors.metadata_of(tensor.name, tensor)
+        try:
+            entries.append(safetensors.entry_of(tensor.name, tensor, options))
+        except LayoutError as error:
+            failed.append((tensor.name, error))
+        else:
+            metadata |= safetensors.metadata_of(tensor.name, tensor)
     entries = safetensors.aligned(entries)
     suffix = f"{naming.appended_part(appended)}.safetensors"
     head = safetensors.header_of(entries, metadata)
-    return Output(suffix, head, tuple(entry.payload for entry in entries))
+    return Output(suffix, head, tuple(entry.payload for entry in entries), tuple(failed))
 
 
 def _op_debug_json(tensor: Tensor) -> bytes:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from fastdump._convert.source_file import BUFFER_NBYTES
+
+# In which a disk that answers has taken a piece of a file.
+_PATIENCE_S = 2.0
 
 Task: TypeAlias = "Callable[[memoryview], None]"
 """Gets memory of its thread to read into."""
@@ -49,13 +53,22 @@ class WorkList:
         return finished
 
     def stop(self) -> None:
-        """End the work early, and wait for the tasks that are being done."""
+        """End the work early, and wait for the tasks that are being done.
+
+        They are to remove what they have half written: Ctrl-C pressed again does not keep them from
+        that, unless it is pressed for long.
+        """
+        patience_ends = time.monotonic() + _PATIENCE_S
         self._stopped.set()
         with self._changed:
             self._changed.notify_all()
         for thread in self._threads:
-            if thread.ident is not None:  # was started
-                thread.join()
+            while thread.is_alive():
+                try:
+                    thread.join()
+                except KeyboardInterrupt:
+                    if time.monotonic() > patience_ends:
+                        raise
 
     def add(self, tasks: Iterable[Task]) -> None:
         """Add tasks; they are done before those that were there from the beginning."""
