@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import threading
-import types
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,17 @@ from hypothesis.extra import numpy as hnp
 from truth import ELEMENT_TYPES
 
 import fastdump
-from fastdump import ClosedDumpError, DumpFormatError, FastdumpError, UnsupportedDTypeError
+from fastdump import (
+    ClosedDumpError,
+    DumpFormatError,
+    FastdumpError,
+    LayoutError,
+    UnsupportedDTypeError,
+    _core,
+)
 from fastdump._dump_file import DumpFile
 from fastdump._tensor import Tensor
-from fastdump.testing import TensorSpec, dump_header, write_dump
+from fastdump.testing import OriginalOp, TensorSpec, device_tensor, dump_header, write_dump
 
 GIB = 1 << 30
 
@@ -711,46 +717,46 @@ for handler in (interrupt, shrink):
 # Layouts
 
 
-def test_logical_asks_for_the_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
+def test_logical_is_the_host_s_layout(tmp_path: Path) -> None:
+    x = np.arange(2 * 19 * 3 * 5, dtype=np.float16).reshape(2, 19, 3, 5)
+    tensor = write_tensor(tmp_path, device_tensor(x, "NC1HWC0", padding=np.nan))
+    assert tensor.shape == (2, 2, 3, 5, 16)
+    np.testing.assert_array_equal(tensor.logical(), x)
+    nhwc = x.transpose(0, 2, 3, 1)
+    np.testing.assert_array_equal(tensor.logical("NHWC", threads=2), nhwc)
+    # The given shape stands for the header's.
+    np.testing.assert_array_equal(tensor.logical(shape=(2, 18, 3, 5)), x[:, :18])
+    with pytest.raises(LayoutError, match="NC1HWC0"):
+        tensor.logical(shape=(2, 99, 3, 5))
 
-    def to_host(array: np.ndarray[Any, Any], **how: Any) -> np.ndarray[Any, Any]:
-        asked.append(how)
-        return array
-
-    layout = types.ModuleType("fastdump._layout")
-    layout.to_host = to_host  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "fastdump._layout", layout)
-    spec = TensorSpec(
-        np.zeros((1, 2, 4, 4, 16), np.float16),
-        format="NC1HWC0",
-        origin_shape=(1, 20, 4, 4),
-        sub_format=5,
-    )
-    tensor = write_tensor(tmp_path, spec)
-    assert tensor.logical().shape == (1, 2, 4, 4, 16)
-    tensor.logical("NHWC", (1, 4, 4, 20), threads=3)
-    hinted = {**tensor.description, "original_op": {"name": "x", "format": "NHWC"}}
-    Tensor(DumpFile(tensor.path), hinted).logical()
-    common = {"format": "NC1HWC0", "shape": (1, 2, 4, 4, 16), "sub_format": 5}
-    origin = (1, 20, 4, 4)
-    assert asked == [
-        {**common, "origin_shape": origin, "order": None, "origin_format": None, "threads": None},
-        {
-            **common,
-            "origin_shape": (1, 4, 4, 20),
-            "order": "NHWC",
-            "origin_format": None,
-            "threads": 3,
-        },
-        {**common, "origin_shape": origin, "order": None, "origin_format": "NHWC", "threads": None},
-    ]
+    out = np.zeros_like(x)
+    assert tensor.logical(out=out) is out
+    np.testing.assert_array_equal(out, x)
+    for wrong in (out[:1], out.astype(np.float32)):
+        with pytest.raises(ValueError, match="out"):
+            tensor.logical(out=wrong)
 
 
-def test_logical_of_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = types.ModuleType("fastdump._layout")
-    layout.to_host = None  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "fastdump._layout", layout)
+def test_the_original_format_decides_what_shapes_leave_open(tmp_path: Path) -> None:
+    x = np.arange(16**4, dtype=np.int32).reshape(16, 16, 16, 16)
+    nhwc = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    spec = device_tensor(nhwc, "NC1HWC0", origin_format="NHWC")
+    np.testing.assert_array_equal(write_tensor(tmp_path, spec).logical(), x)
+    number = _core.tensor_formats().index("NHWC")
+    hinted = dataclasses.replace(spec, original_op=OriginalOp("conv", format=number))
+    path = write_dump(tmp_path / NAME, outputs=[hinted])
+    np.testing.assert_array_equal(tensors_of(path)[0].logical(), nhwc)
+
+
+def test_logical_of_plain_formats_is_a_view(tmp_path: Path) -> None:
+    tensor, array = float_tensor(tmp_path)
+    assert np.may_share_memory(tensor.logical(), np.asarray(tensor))
+    out = np.empty_like(array)
+    assert tensor.logical(out=out) is out
+    np.testing.assert_array_equal(out, array)
+
+
+def test_logical_of_bytes(tmp_path: Path) -> None:
     plain = write_tensor(tmp_path, TensorSpec(b"abcdef", dtype="UNDEFINED", shape=(2, 3)))
     assert bytes(plain.logical()) == b"abcdef"
     spec = TensorSpec(b"abcdef", dtype="UNDEFINED", shape=(2, 3), format="FRACTAL_NZ")

@@ -400,6 +400,8 @@ class Tensor:
         format: str | None = None,
         shape: Sequence[int] | None = None,
         threads: int | None = None,
+        *,
+        out: Array | None = None,
     ) -> Array:
         """Return the elements in the order of the host, without the padding of private formats.
 
@@ -416,11 +418,15 @@ class Tensor:
             `origin_shape`.
         threads
             As in `stats`.
+        out
+            Where to put the result: writable, contiguous, of its shape and of `dtype`. Memory that
+            was used before spares the system the work of handing out new.
 
         Returns
         -------
         numpy.ndarray
-            Of `dtype`; a read-only view if the elements are in order already.
+            Of `dtype`: `out` if that is given, else a read-only view if the elements are in order
+            already.
 
         Raises
         ------
@@ -437,7 +443,9 @@ class Tensor:
         elements = self._joined() if self._description["slice"] else np.asarray(self)
         if self._element.is_opaque:
             if self.format in (None, "ND"):
-                return elements
+                if out is not None:
+                    np.copyto(out, elements, casting="no")
+                return elements if out is None else out
             raise UnsupportedDTypeError(
                 f"{self._where}: {self.format} cannot be taken apart into {self._stored_type}"
             )
@@ -450,6 +458,7 @@ class Tensor:
             sub_format=self.sub_format,
             order=format,
             origin_format=original_op["format"] if original_op else None,
+            out=out,
             threads=threads,
         )
 
