@@ -208,6 +208,16 @@ void test_inline_file_larger_than_any_message() {
                 "inline (version 1) dump: no message is larger than 2 GiB", 0);
 }
 
+// Fields on many pages, with data between them, which is not looked at.
+std::string scattered_inline_file() {
+  Message message;
+  message.text(1, "1.0");
+  for (std::size_t i = 0; i < 8; ++i) {
+    message.message(3, inline_output(std::string(2 * kPageBytes, 'd'), kPageBytes / 2));
+  }
+  return message.bytes();
+}
+
 void test_files_that_shrink() {
   // The size was taken before the file was cut.
   const std::string large = marked_inline_file(8 * kPageBytes);
@@ -216,6 +226,16 @@ void test_files_that_shrink() {
                               large.size() - 1, large.size() - kPageBytes}) {
     const auto error = error_of([&] {
       Described(large.substr(0, n), kName, std::min<std::size_t>(n, 4096), large.size() - n);
+    });
+    CHECK(error && std::string_view(error->what()).starts_with("inline (version 1) dump: "));
+  }
+  // Pages that are looked at are gone, in the middle of the message or but for a few bytes.
+  const std::string scattered = scattered_inline_file();
+  CHECK_EQ(Described(scattered, kName, 4096).first().tensors.size(), 8U);
+  for (std::size_t n = 13; n < scattered.size(); n += kPageBytes - 1) {
+    const auto error = error_of([&] {
+      Described(scattered.substr(0, n), kName, std::min<std::size_t>(n, 4096),
+                scattered.size() - n);
     });
     CHECK(error && std::string_view(error->what()).starts_with("inline (version 1) dump: "));
   }

@@ -132,6 +132,11 @@ void test_ranges_that_make_no_sense() {
     CHECK(d.tensors.at(0).shape == Shape{8});
     CHECK(d.tensors.at(0).status == Status::size_mismatch);
   }
+  // Backwards, and as many elements as the size says: none.
+  const FileDescription none =
+      with_cuts({8, 8}, 0, R"([{"lower": 6, "higher": 4}, {"lower": 2, "higher": 2}])");
+  CHECK(none.slices.empty());
+  CHECK(none.tensors.at(0).shape == (Shape{8, 8}));
   // Unknown and impossible dimensions.
   CHECK(with_cuts({kMaxU64}, 16, R"([{"lower": 0, "higher": 4}])").slices.empty());
   CHECK(with_cuts({kMaxU64 - 1}, 16, R"([{"lower": 0, "higher": 4}])").slices.empty());
@@ -155,6 +160,10 @@ void test_attributes_that_are_something_else() {
     CHECK(d.tensors.at(0).shape == (Shape{4, 3}));
   }
   // Somebody's text before the one that tells.
+  const Message listed = Message().message(7, Message().text(2, R"(["tensor_slice"])"));
+  CHECK_EQ(
+      describe_thread(Message().raw(listed.bytes()).raw(header(kCuts, 1).bytes()), 1).slices.size(),
+      3U);
   const Message tagged =
       Message().message(7, Message().text(1, "user_tag").text(2, "{not JSON: tensor_slice"));
   CHECK_EQ(

@@ -154,7 +154,7 @@ void test_shapes() {
   CHECK_REFUSED(tensor_of("<f4", "(2, , 3)", 12), "npy header: dimension '' is not a number", 8);
   CHECK_REFUSED(tensor_of("<f4", std::string_view("(\xff\0'\n~, 2)", 10), 8),
                 "npy header: dimension '\\xff\\x00'\\x0a~' is not a number", 8);
-  CHECK_REFUSED(tensor_of("<f4", "(" + std::string(200, 'x') + ")", 12),
+  CHECK_REFUSED(tensor_of("<f4", std::string("(").append(200, 'x').append(")"), 12),
                 "npy header: dimension '" + std::string(40, 'x') + "' is not a number", 8);
 
   const auto ones = [](std::size_t n) {

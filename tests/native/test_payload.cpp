@@ -148,6 +148,37 @@ void test_trailing_bytes() {
            "1 trailing byte after a header that describes no tensor");
 }
 
+void test_where_the_last_payload_ends() {
+  const auto end = [](const Message& header, std::uint64_t payload_nbytes) {
+    const Head head(with_length(header));
+    FileDescription description;
+    const std::uint64_t begin = head.span().size();
+    return describe_standard(head.span(), begin + payload_nbytes, {}, description) - begin;
+  };
+  const Message header = two_inputs_and_output(1, 0, 3);
+  CHECK_EQ(end(header, 72), 72U);
+  CHECK_EQ(end(header, 100), 72U);
+  CHECK_EQ(end(header, 71), 71U);  // with the file
+  CHECK_EQ(end(header, 64), 64U);  // without what was skipped
+  CHECK_EQ(end(header, 0), 0U);
+  CHECK_EQ(end(Message().text(6, "op"), 9), 0U);
+  CHECK_EQ(end(Message().message(4, input({.size = kMaxU64})).message(4, input({.size = 9})), 50),
+           50U);
+
+  const auto skippable = [](std::uint64_t first, std::uint64_t second, std::uint64_t third) {
+    return skippable_nbytes(describe(two_inputs_and_output(first, second, third), 72));
+  };
+  CHECK_EQ(skippable(1, 2, 3), 0U);
+  CHECK_EQ(skippable(1, 0, 3), 8U);
+  CHECK_EQ(skippable(0, 2, 0), 64U);
+  CHECK_EQ(skippable(0, 0, 0), 0U);
+  const Message huge = Message()
+                           .message(4, input({.size = kMaxU64, .address = 0}))
+                           .message(4, input({.size = 9, .address = 0}))
+                           .message(4, input({.size = 9}));
+  CHECK_EQ(skippable_nbytes(describe(huge, 50)), 0U);
+}
+
 void test_hostile_sizes() {
   const FileDescription huge =
       describe(Message()
@@ -185,6 +216,7 @@ int main() {
   test_truncated_files();
   test_skipped_payloads();
   test_trailing_bytes();
+  test_where_the_last_payload_ends();
   test_hostile_sizes();
   return tests::exit_code();
 }
