@@ -26,7 +26,7 @@ demo: $(VENV)/built  ## write a sample dump and show its statistics
 	$(BIN)/fastdump stats build/demo-dump
 
 test: native $(VENV)/test  ## all tests: of the core (ctest), then of the package (pytest)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto $(ARGS)
 
 native: $(VENV)/tools  ## the core and its tests alone, without Python
 	$(WORKFLOW) default
@@ -34,7 +34,7 @@ native: $(VENV)/tools  ## the core and its tests alone, without Python
 oldest:  ## the package's tests with the oldest dependencies that pyproject.toml admits
 	$(MAKE) VENV=build/oldest build/oldest/test
 	build/oldest/bin/python -m pip --disable-pip-version-check --quiet install --group oldest
-	build/oldest/bin/python -m pytest $(ARGS)
+	build/oldest/bin/python -m pytest --numprocesses auto $(ARGS)
 
 bench: $(VENV)/bench  ## benchmarks; FASTDUMP_BENCH_QUICK=1 for a short run
 	$(BIN)/python -m pytest benchmarks --benchmark-only $(ARGS)

@@ -10,6 +10,13 @@
 
 namespace fastdump::tests {
 
+// An emulator is too slow for all of them: it gets one change in so many, other ones for each byte.
+#if defined(FASTDUMP_EMULATED)
+inline constexpr int kChangesStep = 16;
+#else
+inline constexpr int kChangesStep = 1;
+#endif
+
 // Also the whole file and the empty one.
 template <typename Check>
 void for_every_prefix(std::string_view file, Check check) {
@@ -21,7 +28,7 @@ template <typename Check>
 void for_every_changed_byte(std::string file, std::size_t end, Check check) {
   for (std::size_t i = 0; i < std::min(end, file.size()); ++i) {
     const char original = file[i];
-    for (int value = 0; value < 256; ++value) {
+    for (int value = static_cast<int>(i) % kChangesStep; value < 256; value += kChangesStep) {
       file[i] = static_cast<char>(value);
       check(std::string_view(file));
     }
@@ -35,7 +42,7 @@ template <typename Check>
 void for_many_changes(std::string_view original, std::size_t end, int n, Check check) {
   Random random;
   const auto below = [&](std::size_t limit) { return (random.next() >> 16) % limit; };
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < n; i += kChangesStep) {
     std::string file(original);
     for (std::size_t n_damages = 1 + below(5); n_damages > 0 && !file.empty(); --n_damages) {
       const std::size_t at = below(std::min(end, file.size()));

@@ -417,7 +417,7 @@ bool is_statistics_csv(std::span<const std::byte> head) {
   // SAFETY: any object may be looked at as chars.
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   // A scan asks of every file: the length that a dump begins with has bytes that no text has.
-  const auto is_binary = [](char c) { return c >= '\0' && c < '\t'; };
+  const auto is_binary = [](char c) { return static_cast<unsigned char>(c) < '\t'; };
   if (std::ranges::any_of(text.substr(0, sizeof(std::uint64_t)), is_binary)) return false;
   TextLines lines(text.substr(0, kMaxStatisticsLineBytes));
   TextLine line;
