@@ -19,6 +19,7 @@ _COMMANDS = {
     "stats": "Statistics of every tensor, worst first.",
     "show": "One file: header, tensors, statistics.",
     "convert": "npy, safetensors and other files of every tensor.",
+    "config": "Check, explain or write an acl.json.",
     "info": "Versions, instruction sets and threads.",
     "demo": "Write a small, realistic dump to try all this on.",
 }
@@ -61,10 +62,12 @@ def _command_line() -> None:
       fastdump stats DUMP_DIR -o stats.parquet    ... and all of them in a file
       fastdump show FILE                          one file: header, tensors, statistics
       fastdump convert DUMP_DIR OUT               npy files of every tensor
+      fastdump config check acl.json              what the vendor's code does with a configuration
 
     \b
-    Exit codes: 0 done; 2 wrong usage, or nothing that could be read; 3 done, but some files
-    could not be read; 130 interrupted (what was done is printed and written).
+    Exit codes: 0 done; 1 done, and found what it looks for; 2 wrong usage, or nothing that could
+    be read; 3 done, but some files could not be read; 130 interrupted (what was done is printed
+    and written).
     """  # noqa: D301 (\b is for click: do not wrap)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 SUCCESS = 0
+FINDINGS = 1
+"""Finished, and found what it was asked to look for."""
 NOTHING_READ = 2
 """Wrong usage, or nothing that could be read."""
 INCOMPLETE = 3

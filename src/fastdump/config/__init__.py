@@ -1,0 +1,62 @@
+"""The configuration that makes a dump: read, check, explain and write an acl.json.
+
+`check` says what the vendor's code does with a file, `load` returns it as a `DumpConfig`, `explain`
+puts that into words, `build` writes a new one. `describe_dump` and `missing` look at a dump that
+has been made.
+
+>>> from fastdump import config
+>>> report = config.check_text('{"dump": {"dump_path": "/data/dump", "dump_mode": "out"}}')
+>>> report.verdict
+'reject'
+>>> report.errors[0].message
+'"out" is not one of input, output, all'
+"""
+
+from __future__ import annotations
+
+from fastdump.config._check import Report, check, check_text, load, parse
+from fastdump.config._dump_contents import DumpContents, describe_dump, missing
+from fastdump.config._explanation import Explanation, explain
+from fastdump.config._findings import ConfigError, Finding, Place
+from fastdump.config._footprint import Footprint, footprint
+from fastdump.config._model import (
+    STATISTICS,
+    BlacklistItem,
+    DumpConfig,
+    ListEntry,
+    OpnameRange,
+)
+from fastdump.config._rules import RULES, Rule
+from fastdump.config._suspects import Suspects, suspects
+from fastdump.config._torchair import torchair_code, torchair_options
+from fastdump.config._writing import build
+
+__all__ = [
+    "RULES",
+    "STATISTICS",
+    "BlacklistItem",
+    "ConfigError",
+    "DumpConfig",
+    "DumpContents",
+    "Explanation",
+    "Finding",
+    "Footprint",
+    "ListEntry",
+    "OpnameRange",
+    "Place",
+    "Report",
+    "Rule",
+    "Suspects",
+    "build",
+    "check",
+    "check_text",
+    "describe_dump",
+    "explain",
+    "footprint",
+    "load",
+    "missing",
+    "parse",
+    "suspects",
+    "torchair_code",
+    "torchair_options",
+]

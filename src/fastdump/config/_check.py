@@ -1,0 +1,207 @@
+"""The whole check of an acl.json: what the vendor's code does with it, and what is odd about it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from fastdump.config._advice import Advice, advise_on_keys, near_name
+from fastdump.config._constraints import Constraints
+from fastdump.config._document import Document, read_document, read_file
+from fastdump.config._findings import ConfigError, Finding, Findings, Verdict, shown
+from fastdump.config._graph_engine import GraphEngineVerdict, graph_engine_verdict
+from fastdump.config._json_text import JsonObject, type_text
+from fastdump.config._model import DumpConfig
+from fastdump.config._validation import validate
+
+_ROOT = ("dump",)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check says of one acl.json.
+
+    Attributes
+    ----------
+    findings
+        Errors in the order of the vendor's checks (types, values, conflicts), then warnings.
+    verdict
+        What the call that is given the file does: "accept"; "reject", if there is an error; "off",
+        if it succeeds and nothing is dumped.
+    graph_engine
+        What the graph engine, which reads the text a second time, would say on its own. It is asked
+        only if `verdict` is "accept". None if the file is refused before it is parsed.
+    config
+        The configuration; None if the file is refused.
+    """
+
+    findings: tuple[Finding, ...]
+    verdict: Verdict
+    graph_engine: Verdict | None
+    config: DumpConfig | None
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What the vendor's code refuses."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What is legal but surprising."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+
+def check(path: str | os.PathLike[str], *, here: bool = False) -> Report:
+    """Check an acl.json and say what the vendor's current code does with it.
+
+    All problems are found at once, not only the first.
+
+    Parameters
+    ----------
+    path
+        The file. It is read, nothing is written, and nothing of it is run.
+    here
+        Whether it is to be used on this machine: a local dump_path that this process cannot write
+        to is an error then, not a warning.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> for finding in fastdump.config.check("acl.json").findings:  # doctest: +SKIP
+    ...     print(finding)
+    """
+    return _check(read_file(path), here=here)
+
+
+def check_text(text: str | bytes, *, here: bool = False) -> Report:
+    """Check the text of an acl.json, as `check` does a file.
+
+    Parameters
+    ----------
+    text
+        Characters, or the bytes of a file.
+    here
+        As in `check`.
+
+    Returns
+    -------
+    Report
+    """
+    # Half a surrogate pair becomes bytes that are not UTF-8, which is what is said of it then.
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return _check(data, here=here)
+
+
+def load(path: str | os.PathLike[str]) -> DumpConfig:
+    """Return the configuration in an acl.json.
+
+    Parameters
+    ----------
+    path
+        The file. Whether its dump_path exists does not matter.
+
+    Returns
+    -------
+    DumpConfig
+        Without any key if the file has no "dump" object.
+
+    Raises
+    ------
+    ConfigError
+        If the vendor's code refuses the file.
+    OSError
+        If the file cannot be read.
+    """
+    return _accepted(check(path), os.fspath(path))
+
+
+def parse(text: str | bytes) -> DumpConfig:
+    """Return the configuration in the text of an acl.json, as `load` does of a file.
+
+    Raises
+    ------
+    ConfigError
+        If the vendor's code refuses the text.
+    """
+    return _accepted(check_text(text), "the text")
+
+
+def _accepted(report: Report, name: str) -> DumpConfig:
+    if report.config is None:
+        first, *others = report.errors
+        more = f" (and {len(others)} more)" if others else ""
+        raise ConfigError(f"{name!r}: {first}{more}", report.errors)
+    return report.config
+
+
+def _check(data: bytes, *, here: bool) -> Report:
+    findings = Findings()
+    if not data:
+        findings.warning("nothing", (), "the file is empty: nothing is dumped")
+        return _report(Document(), DumpConfig(), findings, GraphEngineVerdict("off"))
+    document = read_document(data, findings)
+    if document is None:
+        return _report(Document(), DumpConfig(), findings, None)
+    if findings.refused:
+        return _report(document, DumpConfig(), findings, GraphEngineVerdict("reject"))
+    graph_engine = graph_engine_verdict(document.value)
+    config = _check_document(document, graph_engine, findings, here=here)
+    return _report(document, config, findings, graph_engine)
+
+
+def _check_document(
+    document: Document, graph_engine: GraphEngineVerdict, findings: Findings, *, here: bool
+) -> DumpConfig:
+    root = document.value
+    if not isinstance(root, JsonObject):
+        message = f"the outermost value is {type_text(root)}, not an object: nothing is dumped"
+        findings.warning("nothing", (), message)
+        return DumpConfig()
+    if "dump" not in root:
+        near = next((name for name in root if near_name(name, ["dump"])), None)
+        hint = f", {shown(near)} is another key" if near else ""
+        findings.warning("nothing", (), f'there is no "dump"{hint}: nothing is dumped')
+        return DumpConfig()
+    dump = root["dump"]
+    if not isinstance(dump, JsonObject):
+        findings.error("type", _ROOT, f"{type_text(dump)} where an object is expected")
+        return DumpConfig()
+    if not dump:
+        findings.warning("nothing", _ROOT, "the object is empty: nothing is dumped")
+        message = "releases before 9.1.0 refuse an empty object"
+        findings.warning("older-release", _ROOT, message)
+        return DumpConfig()
+    config, broken = validate(dump, _ROOT, findings)
+    Constraints(config, broken, _ROOT, findings, here=here).check()
+    advise_on_keys(dump, _ROOT, findings)
+    if not findings.refused:
+        Advice(config, graph_engine, _ROOT, findings).advise()
+    return config
+
+
+def _report(
+    document: Document,
+    config: DumpConfig,
+    findings: Findings,
+    graph_engine: GraphEngineVerdict | None,
+) -> Report:
+    refused = findings.refused
+    for rule in findings.full_rules():
+        findings.warning("more", (), f"further findings of {rule} are left out")
+    # Sorting is stable: errors stay in the order of the vendor's checks.
+    drafts = sorted(findings.drafts, key=lambda draft: draft.severity != "error")
+    verdict: Verdict = "reject" if refused else "accept" if config.is_on else "off"
+    return Report(
+        tuple(map(document.finding, drafts)),
+        verdict,
+        None if graph_engine is None else graph_engine.verdict,
+        None if refused else config,
+    )

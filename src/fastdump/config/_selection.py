@@ -1,0 +1,146 @@
+"""Which rows of a table of the same model a configuration would have dumped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastdump.config._model import BlacklistItem, DumpConfig, ListEntry
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastdump import StatsTable
+
+_REPLACED = str.maketrans(dict.fromkeys(" ./\\", "_"))
+_KERNEL_PREFIX = "aclnn"
+
+
+def file_form(name: str | None) -> str:
+    """Return a name as file names have it; names from headers and files are equal only so."""
+    return (name or "").translate(_REPLACED)
+
+
+def is_kernel(op_type: str | None) -> bool:
+    """Tell whether a type is a kernel of the single-operator API, not a graph's operator."""
+    return (op_type or "").startswith(_KERNEL_PREFIX)
+
+
+def distinct(table: StatsTable, *names: str) -> dict[tuple[Any, ...], None]:
+    """Return the distinct rows of some columns, None for null, in the order of the table."""
+    return dict.fromkeys(zip(*(table[name].tolist() for name in names), strict=True))
+
+
+@dataclass(frozen=True)
+class _Filter:
+    """One entry, its names as file names have them."""
+
+    layer: frozenset[str]
+    excluded_types: frozenset[tuple[str, str]]
+    excluded_names: frozenset[tuple[str, str]]
+    ranges: tuple[tuple[str, str], ...]
+
+    def takes(self, op_name: str) -> bool:
+        return op_name in self.layer or not (self.layer or self.ranges)
+
+    def excludes(self, op_type: str, op_name: str, position: str) -> bool:
+        by_type = (op_type, position) in self.excluded_types
+        return by_type or (op_name, position) in self.excluded_names
+
+
+def _filter_of(entry: ListEntry) -> _Filter:
+    return _Filter(
+        frozenset(map(file_form, entry.layer or ())),
+        _excluded(entry.optype_blacklist or ()),
+        _excluded(entry.opname_blacklist or ()),
+        tuple((file_form(span.begin), file_form(span.end)) for span in entry.opname_range or ()),
+    )
+
+
+def _excluded(items: Iterable[BlacklistItem]) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (file_form(item.name), position) for item in items for position in item.pos or ()
+    )
+
+
+def selected(config: DumpConfig, table: StatsTable) -> NDArray[np.bool_]:
+    """Return which rows a dump of models and operators would have, steps aside, shape (rows,).
+
+    Parameters
+    ----------
+    config
+        With ``dump_list`` or ``dump_op_switch``; what scenes and overflows dump depends on what
+        happens.
+    table
+        In the order of execution.
+    """
+    filters = {
+        None if name is None else file_form(name): _filter_of(entry)
+        for name, entry in config.entries_in_force.items()
+    }
+    in_range = _in_range(filters, table)
+    # What is decided about one row holds for all that are alike.
+    columns = [table[name].tolist() for name in ("op_type", "op_name", "model", "io", "index")]
+    decided: dict[tuple[Any, ...], bool] = {}
+    keep = np.zeros(len(table), np.bool_)
+    for i, row in enumerate(zip(*columns, in_range.tolist(), strict=True)):
+        found = decided.get(row)
+        if found is None:
+            found = decided[row] = _is_selected(config, filters, *row)
+        keep[i] = found
+    return keep
+
+
+def _is_selected(
+    config: DumpConfig,
+    filters: dict[str | None, _Filter],
+    op_type: str | None,
+    op_name: str | None,
+    model: str | None,
+    io: str | None,
+    index: int | None,
+    in_range: bool,
+) -> bool:
+    # "all" has workspaces and buffers too.
+    if io is None or config.mode not in ("all", io):
+        return False
+    if is_kernel(op_type):
+        return config.level != "op"
+    if config.level == "kernel":
+        return False
+    chosen = filters.get(None) or filters.get(file_form(model))
+    if chosen is None:
+        return not filters
+    name = file_form(op_name)
+    position = f"{io}{index}"
+    return (in_range or chosen.takes(name)) and not chosen.excludes(
+        file_form(op_type), name, position
+    )
+
+
+def _in_range(filters: dict[str | None, _Filter], table: StatsTable) -> NDArray[np.bool_]:
+    """Return which rows are from the beginning to the end of a range of their graph."""
+    inside = np.zeros(len(table), np.bool_)
+    if not any(chosen.ranges for chosen in filters.values()):
+        return inside
+    # By graph and step, of each range that has begun: whether its last operator has come.
+    begun: dict[tuple[Any, ...], dict[int, bool]] = {}
+    names = ("rank", "device", "model", "model_id", "step", "op_type", "op_name", "io")
+    columns = [table[name].tolist() for name in names]
+    for row, (*graph, op_type, op_name, io) in enumerate(zip(*columns, strict=True)):
+        chosen = filters.get(None) or filters.get(file_form(graph[2]))
+        if chosen is None or io is None or is_kernel(op_type):
+            continue
+        name = file_form(op_name)
+        ends = begun.setdefault(tuple(graph), {})
+        for i, (begin, end) in enumerate(chosen.ranges):
+            if i not in ends and name == begin:
+                ends[i] = False
+            # The operator at the end has several rows, one a tensor.
+            if i in ends and (not ends[i] or name == end):
+                ends[i] |= name == end
+                inside[row] = True
+    return inside

@@ -1,0 +1,426 @@
+"""`fastdump config`: check, explain, new."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fastdump import config, testing
+from fastdump._cli import main
+
+GOOD = '{"dump": {"dump_path": ".", "dump_list": [{"layer": ["conv1"]}]}}'
+SURPRISING = '{"dump": {"dump_path": ".", "dump_list": []}}'
+BAD = '{\n  "dump": {"dump_path": ".", "dump_mode": "out", "dump_step": "5-3"}\n}\n'
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("good", GOOD), ("surprising", SURPRISING), ("bad", BAD)):
+        (tmp_path / f"{name}.json").write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    """Operators a and b; b has a NaN."""
+    root = tmp_path / "dump"
+    directory = testing.model_dump_dir(
+        root, time="20261120101112", device=0, model="net", model_id=1, step=0
+    )
+    for i, (name, value) in enumerate((("a", 1.0), ("x/b", np.nan))):
+        file = testing.dump_name("Add", name, task_id=i, stream_id=1, timestamp=10**15 + i)
+        tensor = np.full(4, value, np.float32)
+        testing.write_dump(directory / file, op_name=name, outputs=[tensor])
+    return root
+
+
+def test_check_is_printed_for_people(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "check", "good.json", "surprising.json", "bad.json"]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0] == "good.json: accepted"
+    assert lines[1] == "surprising.json: accepted, but nothing is dumped (1 warning)"
+    assert lines[2].startswith("  warning: dump (line 1, column 2): nothing is dumped")
+    assert lines[3:] == [
+        "bad.json: refused (2 errors)",
+        '  error: dump.dump_mode (line 2, column 30): "out" is not one of input, output, all'
+        " [value, EP0002]",
+        '  error: dump.dump_step (line 2, column 50): item 0, "5-3", is a range that ends before'
+        " it begins [step, EP0003]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (["good.json"], 0),
+        (["surprising.json"], 0),
+        (["bad.json"], 1),
+        (["good.json", "bad.json"], 1),
+        (["nowhere.json"], 2),
+        (["."], 2),
+        (["good.json", "nowhere.json"], 3),
+        (["bad.json", "nowhere.json"], 1),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_exit_codes_of_check(
+    files: Path, names: list[str], code: int, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "check", *names, *options]) == code
+    err = capsys.readouterr().err
+    unread = {"nowhere.json": "No such file or directory", ".": "Is a directory"}
+    assert err == "".join(
+        f"fastdump: error: {name}: {unread[name]}\n" for name in names if name in unread
+    )
+
+
+def test_check_as_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "check", "bad.json", "nowhere.json", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["unread"] == {"nowhere.json": "No such file or directory"}
+    (report,) = document["files"]
+    assert (report["path"], report["verdict"]) == ("bad.json", "reject")
+    assert report["graph_engine"] == "reject"
+    assert report["findings"][0] == {
+        "severity": "error",
+        "rule": "value",
+        "code": "EP0002",
+        "message": '"out" is not one of input, output, all',
+        "path": "dump.dump_mode",
+        "line": 2,
+        "column": 30,
+        "offset": BAD.index('"dump_mode"'),
+    }
+    assert report["findings"][1]["path"] == "dump.dump_step"
+
+
+def test_a_missing_dump_path_is_an_error_only_here(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("away.json").write_text(GOOD.replace('"."', '"nowhere"'))
+    assert main(["config", "check", "away.json"]) == 0
+    assert "warning: dump.dump_path" in capsys.readouterr().out
+    assert main(["config", "check", "away.json", "--here"]) == 1
+    assert "error: dump.dump_path" in capsys.readouterr().out
+
+
+def test_explain_an_acl_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "explain", "good.json"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith('What is dumped\n  Of operators "conv1" of all models: outputs.\n')
+    assert out == str(config.explain(config.load("good.json"))) + "\n"
+    assert main(["config", "explain", "good.json", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["what"][0] == 'Of operators "conv1" of all models: outputs.'
+    assert set(document) == {
+        *("fastdump", "path", "what", "where", "size", "calls", "notes", "warnings")
+    }
+
+
+def test_explain_shows_warnings_and_refuses_what_is_refused(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("debug.json").write_text(
+        '{"dump": {"dump_path": ".", "dump_debug": "on", "dump_list": [{}]}}'
+    )
+    assert main(["config", "explain", "debug.json"]) == 0
+    assert "the graph engine refuses this" in capsys.readouterr().out.splitlines()[-1]
+    assert main(["config", "explain", "bad.json"]) == 1
+    assert capsys.readouterr().out.startswith("bad.json: refused (2 errors)\n")
+    assert main(["config", "explain", "bad.json", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["verdict"] == "reject"
+
+
+def test_explain_with_an_example(
+    files: Path, dump: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["stats", str(dump), "-o", "table.csv"]) == 0
+    Path("all.json").write_text(GOOD.replace('{"layer": ["conv1"]}', "{}"))
+    capsys.readouterr()
+    for example in (str(dump), "table.csv"):
+        assert main(["config", "explain", "all.json", "--like", example]) == 0
+        assert "Each step of each rank: 2 tensors, about 32 B." in capsys.readouterr().out
+
+
+def test_explain_a_dump(files: Path, dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "explain", str(dump)]) == 0
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    assert dict(lines) == {
+        "kind": "model",
+        "data": "tensor",
+        "mode": "output",
+        "models": "net",
+        "devices": "0",
+        "steps": "0",
+        "times": "20261120101112",
+        "files": "2 of 2 operators",
+    }
+
+
+def test_explain_a_table_of_a_dump(
+    files: Path, dump: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "explain", str(dump)]) == 0
+    expected = capsys.readouterr().out
+    assert main(["stats", str(dump), "-o", "table.csv"]) == 0
+    capsys.readouterr()
+    assert main(["config", "explain", "table.csv"]) == 0
+    assert capsys.readouterr().out == expected
+
+
+def test_files_that_are_no_dumps_are_counted(
+    dump: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = testing.core_name("k", stream_id=1, task_id=2, timestamp=20260101120000000)
+    (dump / name).write_bytes(b"\x7fELF")
+    assert main(["config", "explain", str(dump)]) == 0
+    assert "skipped  1 ELF core\n" in capsys.readouterr().out
+    assert main(["config", "explain", str(dump), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["skipped"] == {"ELF core": 1}
+
+
+def test_explain_what_a_dump_lacks(
+    files: Path, dump: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "explain", str(dump), "--config", "good.json"]) == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == 'missing  Operators are missing: "conv1".'
+    Path("kept.json").write_text(GOOD.replace("conv1", "x/b"))
+    assert main(["config", "explain", str(dump), "--config", "kept.json"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "missing  nothing"
+    assert main(["config", "explain", str(dump), "--config", "good.json", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["missing"] == ['Operators are missing: "conv1".']
+    assert document["kinds"] == ["model"]
+    assert main(["config", "explain", str(dump), "--config", "bad.json"]) == 1
+
+
+def new(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main(["config", "new", *arguments]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert config.check_text(out).verdict == "accept"
+    written: dict[str, Any] = json.loads(out)["dump"]
+    return written
+
+
+def test_new_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    assert new(capsys, "model", "/d") == {"dump_path": "/d", "dump_list": [{}]}
+    assert new(capsys, "model", "/d", "--stats", "--statistic", "Max", "--mode", "all") == {
+        "dump_path": "/d",
+        "dump_list": [{}],
+        "dump_mode": "all",
+        "dump_data": "stats",
+        "dump_stats": ["Max"],
+    }
+    assert new(capsys, "single-op", "/d", "--step", "0|3-5") == {
+        "dump_path": "/d",
+        "dump_op_switch": "on",
+        "dump_step": "0|3-5",
+    }
+    assert new(capsys, "overflow", "/d") == {"dump_path": "/d", "dump_debug": "on"}
+    assert new(capsys, "watcher", "/d", "--watch", "c", "--after", "a", "--after", "b") == {
+        "dump_path": "/d",
+        "dump_list": [{"layer": ["a", "b"], "watcher_nodes": ["c"]}],
+        "dump_mode": "output",
+        "dump_scene": "watcher",
+    }
+    assert main(["config", "new", "exception", "--detail", "detail"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"dump": {"dump_scene": "aic_err_detail_dump"}}
+    assert err.startswith("fastdump: warning: dump.dump_scene")
+    assert new(capsys, "exception", "/d") == {
+        "dump_path": "/d",
+        "dump_scene": "aic_err_norm_dump",
+    }
+
+
+def test_new_with_entries(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--model", "m", "--model", "n", "--layer", "a", "--range", "x", "y"]
+    arguments += ["--without-type", "T", "output0,output1", "--without-op", "o", "output2"]
+    written = new(capsys, "model", "/d", *arguments)
+    assert written["dump_level"] == "op", "the only level with which this is allowed"
+    assert [entry.pop("model_name") for entry in written["dump_list"]] == ["m", "n"]
+    for entry in written["dump_list"]:
+        assert entry == {
+            "layer": ["a"],
+            "optype_blacklist": [{"name": "T", "pos": ["output0", "output1"]}],
+            "opname_blacklist": [{"name": "o", "pos": ["output2"]}],
+            "opname_range": [{"begin": "x", "end": "y"}],
+        }
+
+
+def triage_report(op_name: str, **operator: Any) -> str:
+    run = {"rank": 0, "device": 0, "step": 3, "op_type": "Add", "op_name": op_name, "paths": []}
+    origin = {"verdict": "origin", "operator": run | operator}
+    also = [run | operator | {"step": step} for step in operator.pop("also", ())]
+    finding = {"kind": "nan", "severity": "error", "origin": origin, "also": also, "chain": []}
+    return json.dumps({"clean": False, "findings": [finding]})
+
+
+def test_new_from_triage(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("report.json").write_text(triage_report("x/b", also=[4, 6]))
+    arguments = ["config", "new", "model", "/d", "--from-triage", "report.json"]
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["dump"] == {
+        "dump_path": "/d",
+        "dump_list": [{"layer": ["x/b"]}],
+        "dump_mode": "all",
+        "dump_level": "op",
+        "dump_step": "3-4|6",
+    }
+    assert config.check_text(out).verdict == "accept"
+    assert err == "fastdump: 1 operator, steps 3-4, 6, rank 0\n"
+    assert main([*arguments, "--step", "0", "--mode", "output", "--layer", "c"]) == 0
+    dump = json.loads(capsys.readouterr().out)["dump"]
+    assert (dump["dump_step"], dump["dump_mode"]) == ("0", "output")
+    assert dump["dump_list"] == [{"layer": ["c", "x/b"]}]
+    assert main([*arguments, "--for-torchair"]) == 0
+    assert "config.dump_config.dump_layer = 'x/b'\n" in capsys.readouterr().out
+
+
+def test_new_from_triage_says_what_it_cannot_select(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = range(0, 300, 2)
+    Path("report.json").write_text(triage_report("a_b", paths=["x.csv"], also=list(steps)))
+    arguments = ["config", "new", "model", "/d", "--from-triage", "report.json"]
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert len(json.loads(out)["dump"]["dump_step"].split("|")) == 100
+    assert "names come from statistics files" in err
+    assert "only the first 100 of 149 ranges of steps" in err
+    Path("report.json").write_text(triage_report("k", op_type="aclnnAdd_0_L2"))
+    assert main(arguments) == 2
+    assert "see 'fastdump config new single-op'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not what 'fastdump triage --json' prints: invalid JSON"),
+        ('{"dump": {}}', "report.json: not what 'fastdump triage --json' prints: findings: field"),
+        ('{"findings": []}', "the report names no operator"),
+        (triage_report("a", step=-1), "dump.dump_step: item 0"),
+        (triage_report("\x1b[2J\ud800"), "invalid JSON"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_a_wrong_report_is_one_line_and_exit_code_2(
+    files: Path, text: str | None, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if text is not None:
+        Path("report.json").write_text(text)
+    assert main(["config", "new", "model", "/d", "--from-triage", "report.json"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    last = err.splitlines()[-1]
+    assert last.startswith("fastdump: error: ")
+    assert last.isprintable()
+    assert message in last
+
+
+def test_new_into_a_file(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "new", "overflow", "/d", "-o", "acl.json"]) == 0
+    assert capsys.readouterr().out == ""
+    assert config.load("acl.json") == config.DumpConfig(dump_path="/d", dump_debug="on")
+    assert main(["config", "new", "overflow", "/d", "-o", "no/where/acl.json"]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
+
+
+def test_new_for_torchair(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "new", "model", "/d", "--layer", "a", "--for-torchair"]) == 0
+    out = capsys.readouterr().out
+    compile(out, "code", "exec")
+    assert "config.dump_config.dump_layer = 'a'\n" in out
+    assert main(["config", "new", "overflow", "/d", "--for-torchair"]) == 2
+    assert "cannot say this: overflows; with -o FILE" in capsys.readouterr().err
+    assert main(["config", "new", "overflow", "/d", "--for-torchair", "-o", "acl.json"]) == 0
+    path = str((files / "acl.json").resolve())
+    assert f"config.dump_config.dump_config_path = {path!r}\n" in capsys.readouterr().out
+    assert config.load("acl.json").is_overflow
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check"], "Missing argument 'FILE...'"),
+        (["explain", "good.json", "--config", "good.json"], "--config is for a dump"),
+        (["explain", ".", "--like", "x"], "--like is for a configuration"),
+        (["explain", "nowhere.json"], "nowhere.json: No such file or directory"),
+        (["explain", "good.json", "--like", "nowhere"], "nowhere: No such file or directory"),
+        (["new", "model"], "Missing argument 'DUMP_PATH'"),
+        (["new", "watcher", "/d"], "Missing option '--watch'"),
+        (["new", "model", ""], "dump.dump_path: dump_path is empty"),
+        (["new", "model", "/d", "--step", "5-3"], "dump.dump_step: item 0"),
+        (["new", "model", "/d", "--range", "a", "b"], "opname_range with model_name missing"),
+        (["new", "model", "/d", "--statistic", "Max"], "--statistic needs --stats"),
+        (["new", "model", "/d", "--mode", "both"], "Invalid value for '--mode'"),
+        (["new", "nothing"], "No such command 'nothing'"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(
+    files: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("fastdump: error: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_names_from_files_are_escaped(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "\x1b[2J.json"
+    Path(name).write_text('{"dump": {"dump_path": "/\\u001b[2J", "dump_mode": "\\u202e"}}')
+    assert main(["config", "check", name]) == 1
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert out.startswith("\\x1b[2J.json: refused")
+
+
+@pytest.mark.parametrize("arguments", [[], ["new"]])
+def test_a_group_alone_shows_its_help(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Usage: fastdump config")
+    assert "Examples:\n    fastdump config " in out
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check",
+        "explain",
+        *(f"new {k}" for k in ("model", "single-op", "overflow", "watcher", "exception")),
+    ],
+)
+def test_every_command_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", *name.split(), "--help"]) == 0
+    assert f"\n    fastdump config {name} " in capsys.readouterr().out
+
+
+def test_nothing_else_of_the_package_imports_it() -> None:
+    code = (
+        "import sys, fastdump, fastdump._cli, fastdump._cli.stats\n"
+        "assert fastdump.stats\n"
+        "print(any(name.startswith(('fastdump.config', 'pydantic')) for name in sys.modules))\n"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert process.stdout == "False\n"
