@@ -105,3 +105,16 @@ def test_a_size_that_is_none_is_an_error(
     assert main(["demo", str(tmp_path / "d"), f"--size={size}"]) == 2
     assert capsys.readouterr().err.startswith("fastdump: error: size must be ")
     assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize("kind", ["overflow", "watcher"])
+def test_other_kinds(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options in ([], ["--force"]):
+        assert main(["demo", str(tmp_path / "d"), "--kind", kind, *options]) == 0
+        assert f"fastdump {kind} " in capsys.readouterr().out
+    assert main([kind, str(tmp_path / "d")]) == 1
+    # A dump of all tensors comes in its place.
+    assert main(["demo", str(tmp_path / "d"), "--force"]) == 0
+    capsys.readouterr()
+    assert main(["demo", str(tmp_path / "e"), "--kind", kind, "--size", "1GB"]) == 2
+    assert "--size and --files are for --kind model" in capsys.readouterr().err

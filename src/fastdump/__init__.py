@@ -8,7 +8,8 @@
 
 `stats` reads dumps, `read_stats` a table that was written, `stats_of` an array; `open` gives the
 operators of a dump and their tensors as arrays, `convert` writes them into files of other formats,
-`to_host` brings an array from a format of the device into the host's order. The package
+`to_host` brings an array from a format of the device into the host's order. `overflow` decodes
+overflow records, `watcher` finds who overwrote another operator's memory. The package
 `fastdump.testing` writes dump files, `fastdump.demo` a whole sample dump.
 """
 
@@ -40,12 +41,21 @@ if TYPE_CHECKING:
     from fastdump._dump import Dump, open
     from fastdump._layout import to_host
     from fastdump._operator import Operator
+    from fastdump._overflow import (
+        OverflowFinding,
+        OverflowOperator,
+        OverflowRecord,
+        OverflowReport,
+        OverflowUnit,
+        overflow,
+    )
     from fastdump._schema import StatsRow
     from fastdump._stats import stats
     from fastdump._stats_of import TensorStats, stats_of
     from fastdump._table import StatsTable
     from fastdump._table_files import read_stats
     from fastdump._tensor import Tensor
+    from fastdump._watcher import WatcherReport, watcher
 
 __all__ = [
     "ClosedDumpError",
@@ -61,19 +71,27 @@ __all__ = [
     "NoDumpError",
     "Operator",
     "OperatorNotFoundError",
+    "OverflowFinding",
+    "OverflowOperator",
+    "OverflowRecord",
+    "OverflowReport",
+    "OverflowUnit",
     "Progress",
     "StatsRow",
     "StatsTable",
     "Tensor",
     "TensorStats",
     "UnsupportedDTypeError",
+    "WatcherReport",
     "__version__",
     "convert",
     "open",
+    "overflow",
     "read_stats",
     "stats",
     "stats_of",
     "to_host",
+    "watcher",
 ]
 
 # Imported at first use, so that `import fastdump` alone costs nothing.
@@ -84,18 +102,26 @@ _MODULE_OF = {
     "ConvertReport": "fastdump._convert",
     "Dump": "fastdump._dump",
     "Operator": "fastdump._operator",
+    "OverflowFinding": "fastdump._overflow",
+    "OverflowOperator": "fastdump._overflow",
+    "OverflowRecord": "fastdump._overflow",
+    "OverflowReport": "fastdump._overflow",
+    "OverflowUnit": "fastdump._overflow",
     "Progress": "fastdump._core",
     "StatsRow": "fastdump._schema",
     "StatsTable": "fastdump._table",
     "Tensor": "fastdump._tensor",
     "TensorStats": "fastdump._stats_of",
+    "WatcherReport": "fastdump._watcher",
     "__version__": "fastdump._core",
     "convert": "fastdump._convert",
     "open": "fastdump._dump",
+    "overflow": "fastdump._overflow",
     "read_stats": "fastdump._table_files",
     "stats": "fastdump._stats",
     "stats_of": "fastdump._stats_of",
     "to_host": "fastdump._layout",
+    "watcher": "fastdump._watcher",
 }
 
 

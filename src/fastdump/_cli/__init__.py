@@ -18,6 +18,8 @@ _COMMANDS = {
     "ls": "What a dump holds, and what is odd about it; reads headers only.",
     "stats": "Statistics of every tensor, worst first.",
     "show": "One file: header, tensors, statistics.",
+    "overflow": "Overflow records, decoded and joined with their operators.",
+    "watcher": "Which operator overwrote the memory of another.",
     "convert": "npy, safetensors and other files of every tensor.",
     "config": "Check, explain or write an acl.json.",
     "info": "Versions, instruction sets and threads.",
@@ -61,13 +63,14 @@ def _command_line() -> None:
       fastdump stats DUMP_DIR                     statistics of every tensor, worst first
       fastdump stats DUMP_DIR -o stats.parquet    ... and all of them in a file
       fastdump show FILE                          one file: header, tensors, statistics
+      fastdump overflow DUMP_DIR                  what the overflow records say, of which operator
+      fastdump watcher DUMP_DIR                   which operator overwrote another's memory
       fastdump convert DUMP_DIR OUT               npy files of every tensor
       fastdump config check acl.json              what the vendor's code does with a configuration
 
     \b
-    Exit codes: 0 done; 1 done, and found what it looks for; 2 wrong usage, or nothing that could
-    be read; 3 done, but some files could not be read; 130 interrupted (what was done is printed
-    and written).
+    Exit codes: 0 done; 1 done, with findings; 2 wrong usage, or nothing that could be read; 3 done,
+    but some files could not be read; 130 interrupted (what was done is printed and written).
     """  # noqa: D301 (\b is for click: do not wrap)
 
 

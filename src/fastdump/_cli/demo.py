@@ -14,11 +14,26 @@ from fastdump._cli.console import stdout_console
 from fastdump._printable import printable
 from fastdump._quantities import counted, size_text
 from fastdump._styles import SUBTLE
-from fastdump.demo import DemoDump, write_demo
+from fastdump.demo import (
+    DemoDump,
+    OverflowDemo,
+    WatcherDemo,
+    write_demo,
+    write_overflow_demo,
+    write_watcher_demo,
+)
 
 
 @click.command("demo")
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--kind",
+    type=click.Choice(["model", "overflow", "watcher"]),
+    default="model",
+    show_default=True,
+    help="model: all tensors; overflow: overflow records and their operators (dump_debug); "
+    "watcher: outputs that were recorded again after other operators (dump_scene=watcher).",
+)
 @click.option(
     "--size",
     default="small",
@@ -42,7 +57,9 @@ from fastdump.demo import DemoDump, write_demo
     help="Of the weights and the tokens.",
 )
 @click.option("--force", is_flag=True, help="Replace an earlier demo dump in DIR.")
-def command(directory: Path, size: str, n_files: int | None, seed: int, force: bool) -> int:
+def command(
+    directory: Path, kind: str, size: str, n_files: int | None, seed: int, force: bool
+) -> int:
     """Write the dump of a small transformer on two ranks into DIR, which must be new or empty.
 
     In one step an attention score overflows and turns into NaN on the way to the loss; a collective
@@ -53,9 +70,18 @@ def command(directory: Path, size: str, n_files: int | None, seed: int, force: b
     Examples:
       fastdump demo demo_dump
       fastdump demo demo_dump --force --size 2GB --files 20000
+      fastdump demo overflow_dump --kind overflow
     """  # noqa: D301 (\b is for click: do not wrap)
+    if kind != "model" and (size != "small" or n_files is not None):
+        raise click.UsageError(f"--size and --files are for --kind model, not {kind}")
     if force:
         _remove_earlier(directory)
+    if kind == "overflow":
+        _print_overflow(write_overflow_demo(directory, seed=seed))
+        return exit_codes.SUCCESS
+    if kind == "watcher":
+        _print_watcher(write_watcher_demo(directory, seed=seed))
+        return exit_codes.SUCCESS
     try:
         demo = write_demo(directory, size=size, n_files=n_files, seed=seed)
     except ValueError as error:
@@ -101,3 +127,27 @@ def _print(demo: DemoDump) -> None:
         console.print(Text.assemble((f"  {name:<12}", SUBTLE), printable(text)))
     quoted = printable(shlex.quote(str(demo.directory)))
     console.print(f"\nTry:\n  fastdump ls {quoted}\n  fastdump stats {quoted}")
+
+
+def _print_overflow(demo: OverflowDemo) -> None:
+    console = stdout_console()
+    console.print(f"{counted(len(demo.records), 'overflow record')} and their operators:")
+    for record, operator in zip(demo.records, demo.operators, strict=True):
+        path = operator.relative_to(demo.directory)
+        console.print(printable(f"  {record.name}  {path}"))
+    _print_hint(demo.directory, "overflow")
+
+
+def _print_watcher(demo: WatcherDemo) -> None:
+    console = stdout_console()
+    last = demo.first_byte + demo.n_bytes - 1
+    console.print(
+        f"rank {demo.rank}, step {demo.step}: bytes {demo.first_byte:,} to {last:,} of "
+        f"output 0 of {demo.watched} are overwritten after {demo.culprit}"
+    )
+    _print_hint(demo.directory, "watcher")
+
+
+def _print_hint(directory: Path, command: str) -> None:
+    quoted = printable(shlex.quote(str(directory)))
+    stdout_console().print(f"\nTry:\n  fastdump {command} {quoted}")

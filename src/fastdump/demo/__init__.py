@@ -1,7 +1,26 @@
-"""A realistic dump to try things on where there is no device: see `write_demo`."""
+"""Realistic dumps to try things on where there is no device.
+
+`write_demo` writes what most dumps are, all tensors of two ranks; `write_overflow_demo` and
+`write_watcher_demo` write what the device leaves with its switches for overflows and for
+overwritten memory.
+"""
 
 from __future__ import annotations
 
+from fastdump.demo._scenes import (
+    OverflowDemo,
+    WatcherDemo,
+    write_overflow_demo,
+    write_watcher_demo,
+)
 from fastdump.demo._write import DemoDump, PlantedOverflow, write_demo
 
-__all__ = ["DemoDump", "PlantedOverflow", "write_demo"]
+__all__ = [
+    "DemoDump",
+    "OverflowDemo",
+    "PlantedOverflow",
+    "WatcherDemo",
+    "write_demo",
+    "write_overflow_demo",
+    "write_watcher_demo",
+]

@@ -1,0 +1,233 @@
+"""The shape of the damage inside one tensor, in words: rows, columns, blocks, a run, a stride."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from fastdump._quantities import ranges_text, size_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ELEMENTS_AT_ONCE: Final = 1 << 20
+_MAX_COUNTED: Final = 1 << 20
+"""Along an axis that is longer, indices are not counted one by one."""
+_MAX_PLACES: Final = 8
+"""Of so many indices or ranges all are named."""
+_WRITE_NBYTES: Final = 2048
+"""Stray writes of a device come in multiples of it, says the vendor's guide for debugging."""
+
+IsBad = Callable[["NDArray[Any]"], "NDArray[np.bool_]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Where the bad elements of one tensor lie.
+
+    Attributes
+    ----------
+    bad, size
+        How many elements are bad, and how many there are.
+    words
+        Their shape, in words.
+    place
+        Which they are, as an index: "[0, 0, {6, 12}, :]"; None if they make no rectangle.
+    """
+
+    bad: int
+    size: int
+    words: str
+    place: str | None
+
+
+def is_not_finite(elements: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which elements are NaN or infinite."""
+    finite: NDArray[np.bool_] = np.isfinite(elements)
+    return ~finite
+
+
+def describe_damage(
+    array: NDArray[Any], is_bad: IsBad = is_not_finite, *, itemsize: int | None = None
+) -> Damage | None:
+    """Return where the bad elements of an array lie, None if there are none.
+
+    Memory stays bounded: the elements are looked at some at a time.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Of any shape.
+    is_bad : callable
+        Of a part of the elements, in one dimension, to a bool for each.
+    itemsize : int, optional
+        Bytes of an element on the device, if these are others than in the array.
+    """
+    seen = _Seen(array.shape, itemsize or array.itemsize)
+    for elements, indices in _parts(array):
+        bad = is_bad(elements)
+        if bad.any():
+            seen.add(np.flatnonzero(bad) + indices)
+    return seen.damage() if seen.n_bad else None
+
+
+def _parts(array: NDArray[Any]) -> Iterator[tuple[NDArray[Any], int]]:
+    """Yield the elements in the order of their indices, and the flat index of the first of each."""
+    if array.flags.c_contiguous:
+        flat = array.reshape(-1)
+        for start in range(0, flat.size, _ELEMENTS_AT_ONCE):
+            yield flat[start : start + _ELEMENTS_AT_ONCE], start
+        return
+    row_size = math.prod(array.shape[1:])
+    n_rows = max(1, _ELEMENTS_AT_ONCE // max(row_size, 1))
+    for row in range(0, len(array), n_rows):
+        yield array[row : row + n_rows].reshape(-1), row * row_size
+
+
+class _Seen:
+    """What is kept of bad indices that come in order, a part at a time."""
+
+    def __init__(self, shape: tuple[int, ...], itemsize: int) -> None:
+        self.shape = shape
+        self.itemsize = itemsize
+        self.size = math.prod(shape)
+        self.n_bad = 0
+        self._first = self._last = -1
+        self._n_runs = 0
+        self._begin_rows = True  # every run begins where a row does
+        self._stride: int | None = None
+        self._is_strided = True
+        # How many bad elements there are at each index of each axis.
+        self._counts = [np.zeros(dim, np.int64) if dim <= _MAX_COUNTED else None for dim in shape]
+
+    def add(self, indices: NDArray[np.int64]) -> None:
+        if self.n_bad == 0:
+            self._first = int(indices[0])
+        # Before the first run as after an end: a run begins.
+        steps = np.diff(indices, prepend=self._last if self.n_bad else indices[0] - 2)
+        is_start = steps != 1
+        self._n_runs += int(is_start.sum())
+        row = self.shape[-1] if self.shape else 1
+        self._begin_rows &= bool((indices[is_start] % row == 0).all())
+        steps = steps[0 if self.n_bad else 1 :]
+        if len(steps):
+            if self._stride is None:
+                self._stride = int(steps[0])
+            self._is_strided &= bool((steps == self._stride).all())
+        self._last = int(indices[-1])
+        self.n_bad += len(indices)
+        rest = indices
+        for axis in reversed(range(len(self.shape))):
+            counts = self._counts[axis]
+            rest, along = np.divmod(rest, self.shape[axis])
+            if counts is not None:
+                counts += np.bincount(along, minlength=len(counts))
+
+    def damage(self) -> Damage:
+        place = self._rectangle()
+        return Damage(self.n_bad, self.size, self._words(place), place)
+
+    def _rectangle(self) -> str | None:
+        """Return the indices if the bad elements are all of those with these, and no others."""
+        involved = [np.flatnonzero(counts) for counts in self._counts if counts is not None]
+        if not self.shape or len(involved) < len(self.shape):
+            return None
+        if math.prod(map(len, involved)) != self.n_bad:
+            return None
+        texts = list(map(_indices_text, involved, self.shape))
+        return None if None in texts else f"[{', '.join(map(str, texts))}]"
+
+    def _words(self, place: str | None) -> str:
+        if self.n_bad == self.size:
+            return "all elements" if self.size > 1 else "the only element"
+        if self.n_bad == 1:
+            return f"one element of {self.size:,}, {self._index_text(self._first)}"
+        if self._n_runs == 1:
+            return self._run_words()
+        share = f"{self.n_bad:,} of {self.size:,} elements"
+        if whole := self._whole_words():
+            return f"{share}: {whole}"
+        if self._is_strided and self.n_bad > 2:
+            start = self._index_text(self._first)
+            return f"{share}: every {self._stride:,}th from {start} on"
+        if place is not None:
+            return f"{share}: the block {place}"
+        return f"{share}, scattered: {self._scattered_words()}"
+
+    def _run_words(self) -> str:
+        nbytes = self.n_bad * self.itemsize
+        words = f"{self.n_bad:,} of {self.size:,} elements, "
+        whole = self._whole_words()
+        words += f"{whole}: " if whole else ""
+        if self._last == self.size - 1:
+            words += f"the tail from {self._index_text(self._first)} on"
+        else:
+            words += f"one run from {self._index_text(self._first)} on"
+        if nbytes % _WRITE_NBYTES == 0:
+            words += f" ({size_text(nbytes)}, a multiple of {_WRITE_NBYTES:,} bytes)"
+        return words
+
+    def _whole_words(self) -> str | None:
+        """Return "2 whole rows, ..." if along some axis all that is touched is wholly bad."""
+        if len(self.shape) < 2:
+            return None
+        last = len(self.shape) - 1
+        for axis in (last - 1, last, *range(last - 1)):
+            counts = self._counts[axis]
+            if counts is None:
+                continue
+            touched = np.flatnonzero(counts)
+            per_index = self.size // self.shape[axis]
+            if len(touched) == self.shape[axis] or (counts[touched] != per_index).any():
+                continue
+            name = {last: "column", last - 1: "row"}.get(axis, "index")
+            if name == "index":
+                plural, where = "indices" if len(touched) > 1 else "index", f" of axis {axis}"
+            else:
+                plural, where = f"{name}s" if len(touched) > 1 else name, ""
+            named = _indices_text(touched, self.shape[axis])
+            which = f" ({named})" if named else ""
+            return f"{len(touched):,} whole {plural}{where}{which}"
+        return self._whole_lines()
+
+    def _whole_lines(self) -> str | None:
+        """Return "2 whole rows" if what is touched along the last axis is wholly bad each time."""
+        length = self.shape[-1]
+        counts = self._counts[-1]
+        if counts is None or length < 2 or len(self.shape) < 3:
+            return None
+        # Runs begin where rows do, and every column has as many: so they end where rows do.
+        if not self._begin_rows or (counts != self.n_bad // length).any():
+            return None
+        place = self._rectangle()
+        n_lines = self.n_bad // length
+        which = f" {place}" if place else ""
+        return f"{n_lines:,} whole {'row' if n_lines == 1 else 'rows'}{which}"
+
+    def _scattered_words(self) -> str:
+        parts = []
+        for axis, counts in enumerate(self._counts):
+            if counts is None or self.shape[axis] == 1:
+                continue
+            n_touched = np.count_nonzero(counts)
+            parts.append(f"{n_touched:,} of {self.shape[axis]:,} along axis {axis}")
+        return ", ".join(parts) or f"{self._n_runs:,} runs"
+
+    def _index_text(self, flat: int) -> str:
+        return f"[{', '.join(str(i) for i in np.unravel_index(flat, self.shape))}]"
+
+
+def _indices_text(indices: NDArray[np.int64], dim: int) -> str | None:
+    """Return ``:`` for all, ``3``, ``4:7``, ``{1, 4-6}``; None if it would be long."""
+    if len(indices) == dim and dim > 1:
+        return ":"
+    n_gaps = np.count_nonzero(np.diff(indices) != 1)
+    if len(indices) == 1:
+        return str(indices[0])
+    if n_gaps == 0:
+        return f"{indices[0]}:{indices[-1] + 1}"
+    return f"{{{ranges_text(indices.tolist())}}}" if n_gaps < _MAX_PLACES else None

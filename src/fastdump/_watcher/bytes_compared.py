@@ -1,0 +1,227 @@
+"""Compares the bytes of two tensors, some MiB at a time, by reading and not by mapping."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from fastdump import _core
+from fastdump._damage import describe_damage
+from fastdump._elements import element_type
+from fastdump._stats import path_bytes
+from fastdump._watcher.report import Change
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_NBYTES: Final = 1 << 20
+"""A multiple of all sizes of elements."""
+_MAX_NDIM: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTensor:
+    """One tensor of a dump file, as far as comparing bytes needs it.
+
+    Attributes
+    ----------
+    path
+        To open the file with.
+    offset, nbytes
+        Where its payload is declared to be.
+    stored_nbytes
+        How much of it is in the file.
+    address
+        On the device.
+    status, note
+        As in `StatsRow`.
+    io, index, dtype, shape
+        As in `StatsRow`.
+    appended
+        Number of the dump in the file.
+    """
+
+    path: str
+    offset: int
+    nbytes: int
+    stored_nbytes: int
+    address: int
+    status: str
+    note: str
+    io: str
+    index: int
+    dtype: str | None
+    shape: tuple[int, ...]
+    appended: int
+
+    @classmethod
+    def of(cls, path: str, header: dict[str, Any], described: dict[str, Any]) -> StoredTensor:
+        """Return a tensor as `_core.describe_file` describes it."""
+        there = header["file_nbytes"] - described["offset"]
+        is_absent = described["status"] == "absent"
+        return cls(
+            path=path,
+            offset=described["offset"],
+            nbytes=described["nbytes"],
+            stored_nbytes=0 if is_absent else max(0, min(described["nbytes"], there)),
+            address=described.get("address", 0),
+            status=described["status"],
+            note=described["note"],
+            io=described["io"],
+            index=described["index"],
+            dtype=described["dtype"],
+            shape=tuple(described["shape"]),
+            appended=described.get("appended", 0),
+        )
+
+    @property
+    def name(self) -> str:
+        """``output.0``."""
+        return f"{self.io}.{self.index}"
+
+    def part(self, first: int, nbytes: int) -> StoredTensor:
+        """Return some of the bytes, as a tensor of bytes."""
+        stored = max(0, min(nbytes, self.stored_nbytes - first))
+        return replace(
+            self,
+            offset=self.offset + first,
+            nbytes=nbytes,
+            stored_nbytes=stored,
+            dtype="uint8",
+            shape=(nbytes,),
+        )
+
+
+class ByteComparison:
+    """Compares tensors with buffers that are made once.
+
+    A file that has become shorter than its header said ends a comparison early; `compare` tells.
+    """
+
+    def __init__(self) -> None:
+        self._one = np.empty(_NBYTES, np.uint8)
+        self._other = np.empty(_NBYTES, np.uint8)
+
+    def compare(self, one: StoredTensor, other: StoredTensor) -> tuple[Change | None, int]:
+        """Return where two tensors differ, and how many of their bytes were compared.
+
+        Raises
+        ------
+        OSError
+            If a file cannot be read.
+        """
+        n_bytes, first, last, done = 0, -1, -1, 0
+        for start, left, right in self._chunks(one, other):
+            done += len(left)
+            if _is_equal(left, right):
+                continue
+            places = np.flatnonzero(left != right)
+            n_bytes += len(places)
+            first = start + int(places[0]) if first < 0 else first
+            last = start + int(places[-1])
+        return (Change(n_bytes, first, last) if n_bytes else None), done
+
+    def describe(self, one: StoredTensor, other: StoredTensor, change: Change) -> Change:
+        """Return a change with the elements of `other` that differ, if they are of whole bytes.
+
+        Raises
+        ------
+        OSError
+            If a file cannot be read.
+        """
+        bits = element_type(other.dtype).bits
+        itemsize = bits // 8
+        if bits % 8:
+            return change
+        n_elements = min(one.stored_nbytes, other.stored_nbytes) // itemsize
+        mapped = _core.MappedFile(path_bytes(other.path)) if n_elements else None
+        if mapped is None or mapped.nbytes < other.offset + n_elements * itemsize:
+            return change
+        is_whole = min(other.shape, default=1) > 0 and math.prod(other.shape) == n_elements
+        shape = other.shape if is_whole and len(other.shape) <= _MAX_NDIM else (n_elements,)
+        # Only its shape and the size of an element are of interest: no page of it is touched.
+        elements = np.ndarray(shape, f"V{itemsize}", mapped.data, other.offset)
+        flags = _Flags(self._chunks(one, other), itemsize)
+        damage = describe_damage(elements, lambda part: flags.take(part.size))
+        if damage is None:
+            return change
+        return replace(
+            change,
+            n_elements=damage.bad,
+            first_element=flags.first,
+            last_element=flags.last,
+            words=damage.words,
+            place=damage.place,
+        )
+
+    def _chunks(
+        self, one: StoredTensor, other: StoredTensor
+    ) -> Iterator[tuple[int, NDArray[np.uint8], NDArray[np.uint8]]]:
+        """Yield where each chunk begins, and its bytes in both, which the next one overwrites."""
+        nbytes = min(one.stored_nbytes, other.stored_nbytes)
+        paths = path_bytes(one.path), path_bytes(other.path)
+        for start in range(0, nbytes, _NBYTES):
+            n = min(_NBYTES, nbytes - start)
+            left, right = self._one[:n], self._other[:n]
+            n_left = _core.read_into(paths[0], one.offset + start, left.data)
+            n_right = _core.read_into(paths[1], other.offset + start, right.data)
+            n_read = min(n_left, n_right)
+            yield start, left[:n_read], right[:n_read]
+            if n_read < n:
+                return
+
+
+def _is_equal(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> bool:
+    """Tell whether all bytes are equal; in words, which makes fewer results to look at."""
+    whole = len(left) // 8 * 8
+    words = left[:whole].view(np.uint64), right[:whole].view(np.uint64)
+    return np.array_equal(*words) and np.array_equal(left[whole:], right[whole:])
+
+
+def _differing(
+    left: NDArray[np.uint8], right: NDArray[np.uint8], itemsize: int
+) -> NDArray[np.bool_]:
+    """Return which elements differ."""
+    width = min(itemsize, 8)
+    differs: NDArray[np.bool_] = left.view(f"u{width}") != right.view(f"u{width}")
+    # Two words make a complex128.
+    return differs if width == itemsize else differs[::2] | differs[1::2]
+
+
+class _Flags:
+    """Which elements differ, in order, some at a time."""
+
+    def __init__(
+        self, chunks: Iterator[tuple[int, NDArray[np.uint8], NDArray[np.uint8]]], itemsize: int
+    ) -> None:
+        self._chunks = chunks
+        self._itemsize = itemsize
+        self._rest: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self._taken = 0
+        self.first = self.last = -1
+        """Flat indices of the first and the last element up to now that differs."""
+
+    def take(self, n: int) -> NDArray[np.bool_]:
+        """Return the next `n`; False from where a file has become shorter."""
+        parts = [self._rest]
+        missing = n - len(self._rest)
+        for _, left, right in self._chunks:
+            whole = len(left) // self._itemsize * self._itemsize
+            parts.append(_differing(left[:whole], right[:whole], self._itemsize))
+            missing -= len(parts[-1])
+            if missing <= 0:
+                break
+        flags = np.concatenate(parts)
+        self._rest = flags[n:]
+        taken = np.zeros(n, np.bool_)
+        taken[: min(n, len(flags))] = flags[:n]
+        places = np.flatnonzero(taken)
+        if len(places):
+            self.first = self._taken + int(places[0]) if self.first < 0 else self.first
+            self.last = self._taken + int(places[-1])
+        self._taken += n
+        return taken
