@@ -15,6 +15,7 @@ SECTIONS = {
     "arrays": "Tensors as arrays",
     "layouts": "Private formats to host order, in memory",
     "convert": "Conversion to npy files",
+    "compare": "Comparison of two files",
     "memory": "Private memory of a process that computes statistics",
     "import": "Import, beyond what numpy takes",
 }
@@ -45,6 +46,7 @@ open          time of fastdump.open in a warm process / time of `find DIR -type 
 layouts       fastdump.to_host into memory that is there; plain read is np.copyto of the host array,
               numpy transposes into padded memory and leaves the padding, simple numpy reshapes,
               crops and copies
+comparison    all metrics of a pair of tensors; plain read and speeds are of both files
 conversion    of a directory; the ratio is time of cp -r / time of fastdump.convert
 Every side runs once a round, one after another. Speeds are medians over the rounds, ratio and times
 medians of what each round gave.

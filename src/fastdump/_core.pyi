@@ -1,7 +1,7 @@
 # The C++ extension. Translation only: the functions that users call are in the modules beside it.
 
 from collections.abc import Callable, Sequence
-from typing import overload
+from typing import TypeAlias, overload
 
 from typing_extensions import Buffer
 
@@ -32,6 +32,20 @@ def reduce_buffer(
     data: Buffer, dtype: str, n_elements: int, level: str, threads: int
 ) -> dict[str, int | float | None]:
     """Return the statistics of elements that lie in `data` as in a dump."""
+
+def compare_buffers(
+    a: Buffer,
+    dtype_a: str,
+    b: Buffer,
+    dtype_b: str,
+    n_elements: int,
+    *,
+    rtol: float,
+    atol: float,
+    kl: bool,
+    threads: int,
+) -> dict[str, int | float | bool | None]:
+    """Return the metrics of elements that lie in `a` and, as reference, in `b` as in dumps."""
 
 def reduce_file(
     path: bytes, offset: int, dtype: str, n_elements: int, level: str, threads: int
@@ -207,3 +221,40 @@ class Scan(metaclass=_pybind11_type):
     def progress(self) -> Progress: ...
     def table(self) -> Table: ...
     def skipped(self) -> dict[str, int]: ...
+
+_Place: TypeAlias = tuple[bytes, int, str, int] | tuple[bytes, int, str, int, HostLayout | None]
+
+class ComparisonProgress(metaclass=_pybind11_type):
+    """How far a comparison is."""
+
+    def __init__(self, /, *args: object, **kwargs: object) -> None: ...
+    @property
+    def pairs(self) -> int: ...
+    @property
+    def pairs_done(self) -> int: ...
+    @property
+    def bytes_done(self) -> int: ...
+
+class Comparison(metaclass=_pybind11_type):
+    """Tensors of `a`, each compared with the one at the same place in `b`, the reference.
+
+    A tensor is (path, offset of its elements, dtype, number of stored elements) and, where its host
+    array is wanted, how that lies in it.
+    """
+
+    def __init__(
+        self,
+        a: Sequence[_Place],
+        b: Sequence[_Place],
+        *,
+        rtol: float,
+        atol: float,
+        kl: bool,
+        threads: int,
+        io: str,
+    ) -> None: ...
+    def run(
+        self, on_progress: Callable[[ComparisonProgress], object] | None, interval_s: float
+    ) -> None: ...
+    def progress(self) -> ComparisonProgress: ...
+    def table(self) -> Table: ...

@@ -48,6 +48,8 @@ py::dict to_dict(const Statistics& statistics, kernels::Element element, Level l
   return dict;
 }
 
+}  // namespace
+
 const DataType& reducible_type(const std::string& dtype) {
   const DataType* type = find_data_type(std::string_view(dtype));
   if (type == nullptr || type->element == kernels::Element::none) {
@@ -56,18 +58,27 @@ const DataType& reducible_type(const std::string& dtype) {
   return *type;
 }
 
+py::buffer_info request_elements(const py::buffer& data, const DataType& dtype,
+                                 std::size_t n_elements) {
+  py::buffer_info info = data.request();
+  const auto nbytes =
+      static_cast<std::uint64_t>(info.size) * static_cast<std::uint64_t>(info.itemsize);
+  if (nbytes < packed_nbytes(n_elements, dtype.bits)) {
+    throw std::invalid_argument(std::to_string(nbytes) + " bytes are too few for " +
+                                std::to_string(n_elements) + " elements of " +
+                                std::string(dtype.name));
+  }
+  return info;
+}
+
+namespace {
+
 py::dict reduce_buffer(const py::buffer& data, const std::string& dtype, std::size_t n_elements,
                        const std::string& level_name, int threads) {
   const DataType& type = reducible_type(dtype);
+  const py::buffer_info info = request_elements(data, type, n_elements);
   const Level level = parse_level(level_name);
   check_threads(threads);
-  const py::buffer_info info = data.request();
-  const auto nbytes =
-      static_cast<std::uint64_t>(info.size) * static_cast<std::uint64_t>(info.itemsize);
-  if (nbytes < packed_nbytes(n_elements, type.bits)) {
-    throw std::invalid_argument(std::to_string(nbytes) + " bytes are too few for " +
-                                std::to_string(n_elements) + " elements of " + dtype);
-  }
   Statistics statistics;
   {
     // GIL: `info` keeps the buffer exported, so that its memory stays.

@@ -1,24 +1,15 @@
-#include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
+#include "bindings/background_run.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/py_table.hpp"
 #include "core/scan/scan.hpp"
-#include "core/table/arrow.hpp"
 
 namespace fastdump::bindings {
 namespace {
-
-// Ctrl-C is answered within this time.
-constexpr double kMaxWait = 0.1;  // seconds
-
-Engine parse_engine(const std::string& text) {
-  if (text == "auto") return Engine::automatic;
-  if (text == "mmap") return Engine::mmap;
-  if (text == "read") return Engine::read;
-  throw std::invalid_argument("io is \"" + text + "\"; it must be auto, mmap or read");
-}
 
 Io parse_io(const std::string& text) {
   for (const Io io : {Io::input, Io::output, Io::buffer, Io::space}) {
@@ -37,39 +28,6 @@ ScanOptions parse_options(const std::string& level, int threads, const std::stri
   for (const std::string& name : tensor) options.selection.tensor.push_back(parse_io(name));
   return options;
 }
-
-template <class Struct>
-py::capsule to_capsule(std::unique_ptr<Struct> exported, const char* name) {
-  // Whoever imports the struct marks it released; otherwise the capsule releases it.
-  const auto destroy = [](PyObject* object) {
-    auto* owned = static_cast<Struct*>(PyCapsule_GetPointer(object, PyCapsule_GetName(object)));
-    if (owned->release != nullptr) owned->release(owned);
-    delete owned;
-  };
-  PyObject* capsule = PyCapsule_New(exported.get(), name, destroy);
-  if (capsule == nullptr) throw py::error_already_set();
-  exported.release();
-  return py::reinterpret_steal<py::capsule>(capsule);
-}
-
-class PyTable {
- public:
-  explicit PyTable(Table table) : table_(std::make_shared<const Table>(std::move(table))) {}
-
-  py::tuple arrow_c_array(const py::object& requested_schema) const {
-    // A request is a wish by the protocol; the table has one schema.
-    static_cast<void>(requested_schema);
-    auto schema = std::make_unique<ArrowSchema>();
-    export_schema(*table_, *schema);
-    auto array = std::make_unique<ArrowArray>();
-    export_array(table_, *array);
-    return py::make_tuple(to_capsule(std::move(schema), "arrow_schema"),
-                          to_capsule(std::move(array), "arrow_array"));
-  }
-
- private:
-  std::shared_ptr<const Table> table_;
-};
 
 class PyScan {
  public:
@@ -95,26 +53,8 @@ class PyScan {
   }
 
   void run(const py::object& on_progress, double interval_s) {
-    if (started_) throw std::runtime_error("a scan runs once");
-    started_ = true;
-    scan_->start();
-    using Seconds = std::chrono::duration<double>;
-    auto last = std::chrono::steady_clock::now();
-    try {
-      while (!wait(Seconds(std::min(interval_s, kMaxWait)))) {
-        if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-        const auto now = std::chrono::steady_clock::now();
-        if (on_progress.is_none() || Seconds(now - last).count() < interval_s) continue;
-        last = now;
-        on_progress(scan_->progress());
-      }
-      if (!on_progress.is_none()) on_progress(scan_->progress());
-    } catch (py::error_already_set&) {
-      // What was finished stays readable; nothing runs on behind the caller's back.
-      const py::gil_scoped_release release;
-      scan_->stop();
-      throw;
-    }
+    if (std::exchange(started_, true)) throw std::runtime_error("a scan runs once");
+    run_in_background(*scan_, on_progress, interval_s);
   }
 
   ScanProgress progress() const { return scan_->progress(); }
@@ -128,17 +68,24 @@ class PyScan {
   SkippedFiles skipped() const { return scan_->tree().skipped; }
 
  private:
-  bool wait(std::chrono::duration<double> timeout) {
-    // GIL: waiting touches no Python object.
-    const py::gil_scoped_release release;
-    return scan_->wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
-  }
-
   std::unique_ptr<Scan> scan_;
   bool started_ = false;
 };
 
 }  // namespace
+
+Engine parse_engine(const std::string& text) {
+  if (text == "auto") return Engine::automatic;
+  if (text == "mmap") return Engine::mmap;
+  if (text == "read") return Engine::read;
+  throw std::invalid_argument("io is \"" + text + "\"; it must be auto, mmap or read");
+}
+
+std::string check_path(const py::bytes& path) {
+  std::string text(path);
+  if (text.find('\0') == std::string::npos) return text;
+  throw std::invalid_argument("a path contains a null byte");
+}
 
 void bind_scan(py::module_& module) {
   py::class_<ScanProgress>(module, "Progress")
@@ -148,8 +95,6 @@ void bind_scan(py::module_& module) {
       .def_readonly("bytes_done", &ScanProgress::bytes_done)
       .def_readonly("tensors", &ScanProgress::tensors)
       .def_readonly("bad", &ScanProgress::bad);
-  py::class_<PyTable>(module, "Table")
-      .def("__arrow_c_array__", &PyTable::arrow_c_array, py::arg("requested_schema") = py::none());
   py::class_<PyScan>(module, "Scan")
       .def(py::init<const std::vector<py::bytes>&, const std::string&, int, const std::string&,
                     bool, bool, std::vector<std::string>, std::vector<std::string>,

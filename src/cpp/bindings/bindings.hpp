@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "core/scan/index.hpp"
+#include "core/dtype.hpp"
+#include "core/io/engine.hpp"
 #include "kernels/partial.hpp"
 
 namespace py = pybind11;
@@ -26,7 +28,9 @@ void bind_reduce(py::module_& module);
 void bind_mapping(py::module_& module);
 void bind_unpack(py::module_& module);
 void bind_dlpack(py::module_& module);
+void bind_table(py::module_& module);
 void bind_scan(py::module_& module);
+void bind_compare(py::module_& module);
 
 // "health", "basic" or "full"; throws std::invalid_argument (ValueError) for anything else.
 kernels::Level parse_level(const std::string& text);
@@ -43,5 +47,19 @@ Index::PositionsView to_positions(const py::buffer_info& buffer, const Index& in
 
 // From 1 to kMaxThreads; std::invalid_argument otherwise.
 int check_threads(int threads);
+
+// "auto", "mmap" or "read"; std::invalid_argument otherwise.
+Engine parse_engine(const std::string& text);
+
+// std::invalid_argument if there is a null byte in it.
+std::string check_path(const py::bytes& path);
+
+// std::invalid_argument if the type is not known or has no encoding.
+const DataType& reducible_type(const std::string& dtype);
+
+// A contiguous buffer that must hold n_elements packed elements; std::invalid_argument otherwise.
+// The result keeps the buffer exported.
+py::buffer_info request_elements(const py::buffer& data, const DataType& dtype,
+                                 std::size_t n_elements);
 
 }  // namespace fastdump::bindings

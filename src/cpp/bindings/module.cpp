@@ -13,5 +13,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   bind_mapping(module);
   bind_unpack(module);
   bind_dlpack(module);
+  bind_table(module);
   bind_scan(module);
+  bind_compare(module);
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "kernels/element.hpp"
+#include "kernels/pair_block.hpp"
 
 namespace fastdump::kernels {
 
@@ -95,6 +96,7 @@ struct Tier {
   BlockFunction reduce[kElementCount][kLevelCount];
   // nullptr for elements of whole bytes.
   UnpackFunction unpack[kElementCount];
+  PairKernels pairs;
 };
 
 }  // namespace fastdump::kernels

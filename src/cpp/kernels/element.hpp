@@ -38,6 +38,11 @@ enum class Element : std::uint8_t {
 
 inline constexpr int kElementCount = static_cast<int>(Element::uint1) + 1;
 
+constexpr bool is_complex(Element element) {
+  return element == Element::complex32 || element == Element::complex64 ||
+         element == Element::complex128;
+}
+
 constexpr int element_bits(Element element) {
   switch (element) {
     case Element::none:

@@ -32,7 +32,7 @@ inline void add_half(Vec<double>& sum, Vec<double>& sum_squares, Half<float> x) 
   }
   const Vec<double> wide = widen(x);
   sum += wide;
-  sum_squares = add_exact_square(sum_squares, wide);
+  sum_squares = add_exact_product(sum_squares, wide, wide);
 }
 
 // A NaN or Inf is left out of extremes by comparing the lane's best with itself.

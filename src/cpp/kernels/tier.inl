@@ -41,6 +41,11 @@ using E2m1 = Float16As<0x0400, 0x0e00, kFloat4Exponent>;
 using E1m2 = Float16As<0x0400, 0x0700, kFloat4Exponent>;
 using E8m0 = Bfloat16As<0, 0x7f00>;
 
+#include "kernels/float64.inl"
+#include "kernels/codes.inl"
+#include "kernels/pairs.inl"
+#include "kernels/divergence.inl"
+
 template <class F>
 constexpr void set_floats(Tier& tier, Element element) {
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
@@ -81,7 +86,7 @@ constexpr void set_packed_integers(Tier& tier, Element element) {
 }
 
 constexpr Tier make_tier(const char* name) {
-  Tier tier = {name, {}, {}};
+  Tier tier = {name, {}, {}, {compare_pairs, locate_pairs, diverge_pairs, logarithm}};
   set_floats<Float32>(tier, Element::float32);
   set_floats<Float16>(tier, Element::float16);
   set_floats<Bfloat16>(tier, Element::bfloat16);

@@ -51,16 +51,53 @@ inline Vec<double> widen(Half<std::int32_t> v) {
 #endif
 }
 
-// acc + x * x where x * x is exact in float64, so that contracting changes no bit.
-inline Vec<double> add_exact_square(Vec<double> acc, Vec<double> x) {
+// acc + x * y where x * y is exact in float64, so that contracting changes no bit.
+inline Vec<double> add_exact_product(Vec<double> acc, Vec<double> x, Vec<double> y) {
 #if defined(__AVX512F__)
-  return (Vec<double>)_mm512_fmadd_pd((__m512d)x, (__m512d)x, (__m512d)acc);
+  return (Vec<double>)_mm512_fmadd_pd((__m512d)x, (__m512d)y, (__m512d)acc);
 #elif defined(__FMA__)
-  return (Vec<double>)_mm256_fmadd_pd((__m256d)x, (__m256d)x, (__m256d)acc);
+  return (Vec<double>)_mm256_fmadd_pd((__m256d)x, (__m256d)y, (__m256d)acc);
 #elif defined(__aarch64__)
-  return (Vec<double>)vfmaq_f64((float64x2_t)acc, (float64x2_t)x, (float64x2_t)x);
+  return (Vec<double>)vfmaq_f64((float64x2_t)acc, (float64x2_t)x, (float64x2_t)y);
 #else
-  return acc + x * x;
+  return acc + x * y;
+#endif
+}
+
+// The larger of numbers that are not NaN; which of two zeros is the instruction set's affair.
+// Compilers do not find one instruction for it in all tiers.
+inline Vec<double> larger(Vec<double> a, Vec<double> b) {
+#if defined(__AVX512F__)
+  return (Vec<double>)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX__)
+  return (Vec<double>)_mm256_max_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+  return (Vec<double>)_mm_max_pd((__m128d)a, (__m128d)b);
+#elif defined(__aarch64__)
+  return (Vec<double>)vmaxq_f64((float64x2_t)a, (float64x2_t)b);
+#endif
+}
+
+inline Vec<double> smaller(Vec<double> a, Vec<double> b) {
+#if defined(__AVX512F__)
+  return (Vec<double>)_mm512_min_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX__)
+  return (Vec<double>)_mm256_min_pd((__m256d)a, (__m256d)b);
+#elif defined(__SSE2__)
+  return (Vec<double>)_mm_min_pd((__m128d)a, (__m128d)b);
+#elif defined(__aarch64__)
+  return (Vec<double>)vminq_f64((float64x2_t)a, (float64x2_t)b);
+#endif
+}
+
+// Counts lanes in which a > b.
+inline Vec<std::int64_t> count_greater(Vec<std::int64_t> counts, Vec<double> a, Vec<double> b) {
+#if defined(__AVX512F__)
+  const __mmask8 greater = _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ);
+  const __m512i one = _mm512_set1_epi64(1);
+  return (Vec<std::int64_t>)_mm512_mask_add_epi64((__m512i)counts, greater, (__m512i)counts, one);
+#else
+  return counts - (a > b);
 #endif
 }
 
@@ -89,6 +126,24 @@ inline Half<float> load_float16(const std::byte* p) {
   const auto below = magnitude < 0x0400;
   const auto bits = (below & subnormal) | (~below & normal) | (raw & 0x8000) << 16;
   const auto floats = (Vec<float>)bits;
+  return load<Half<float>>(&floats);
+#endif
+}
+
+// kWidth<double> consecutive bfloat16 at p as floats.
+inline Half<float> load_bfloat16(const std::byte* p) {
+#if defined(__AVX512F__)
+  return (Half<float>)_mm256_slli_epi32(_mm256_cvtepu16_epi32(load<__m128i>(p)), 16);
+#elif defined(__AVX2__)
+  const auto codes = _mm_cvtepu16_epi32(_mm_set1_epi64x(load<std::int64_t>(p)));
+  return (Half<float>)_mm_slli_epi32(codes, 16);
+#elif defined(__aarch64__)
+  const auto codes = vreinterpret_u16_u32(vdup_n_u32(load<std::uint32_t>(p)));
+  return (Half<float>)vget_low_u32(vshll_n_u16(codes, 16));
+#else
+  static_assert(kVectorBytes == 16);
+  const auto codes = _mm_cvtsi32_si128(load<std::int32_t>(p));
+  const auto floats = (Vec<float>)_mm_unpacklo_epi16(_mm_setzero_si128(), codes);
   return load<Half<float>>(&floats);
 #endif
 }

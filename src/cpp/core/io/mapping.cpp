@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cassert>
 #include <cstdlib>
 #include <mutex>
 
@@ -32,7 +33,7 @@ struct GuardedRange {
 
 // Read by the signal handler in the thread that faulted, so no synchronisation; volatile because
 // the handler interrupts the code that writes it.
-thread_local volatile GuardedRange guarded;
+thread_local volatile GuardedRange guarded[kMaxPageGuards];
 
 struct sigaction previous_action;
 std::uintptr_t page_size_for_handler = 4096;
@@ -69,14 +70,18 @@ bool map_zeros(std::uintptr_t page) {
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  if (guarded.end == 0 || address < guarded.begin || address >= guarded.end) {
-    pass_on(signal, info, context);
-    return;
-  }
-  guarded.lost->store(true);
+  // Two ranges of one mapping may share a page: each hears of its loss.
   const std::uintptr_t page = address & ~(page_size_for_handler - 1);
+  bool is_guarded = false;
+  for (const volatile GuardedRange& range : guarded) {
+    if (range.end == 0 || page + page_size_for_handler <= range.begin || page >= range.end) {
+      continue;
+    }
+    range.lost->store(true);
+    is_guarded = true;
+  }
   // SAFETY: the page lies in a mapping that the guard's owner holds.
-  if (!map_zeros(page)) pass_on(signal, info, context);
+  if (!is_guarded || !map_zeros(page)) pass_on(signal, info, context);
 }
 
 }  // namespace
@@ -113,16 +118,19 @@ std::unique_ptr<Mapping> map_file(const std::string& path, Mapping::Access acces
   return mapping;
 }
 
-PageGuard::PageGuard(const std::byte* data, std::size_t nbytes, std::atomic<bool>& lost) {
-  guarded.lost = &lost;
-  guarded.begin = reinterpret_cast<std::uintptr_t>(data) & ~(page_bytes() - 1);
-  guarded.end = reinterpret_cast<std::uintptr_t>(data) + nbytes;
+PageGuard::PageGuard(const std::byte* data, std::size_t nbytes, std::atomic<bool>& lost)
+    : slot_(guarded[0].end == 0 ? 0 : 1) {
+  assert(guarded[slot_].end == 0);
+  volatile GuardedRange& range = guarded[slot_];
+  range.lost = &lost;
+  range.begin = reinterpret_cast<std::uintptr_t>(data) & ~(page_bytes() - 1);
+  range.end = reinterpret_cast<std::uintptr_t>(data) + nbytes;
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 PageGuard::~PageGuard() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  guarded.end = 0;
+  guarded[slot_].end = 0;
 }
 
 void install_page_guard() {

@@ -47,14 +47,20 @@ std::unique_ptr<Mapping> map_file(const std::string& path, Mapping::Access acces
 
 // While it lives, a page of [data, data + nbytes) that the file no longer has reads as zeros in
 // this thread instead of ending the process, and `lost` becomes true before any zero can be seen,
-// in any thread. Guards do not nest.
+// in any thread. A thread has at most kMaxPageGuards at a time.
 class PageGuard {
  public:
   PageGuard(const std::byte* data, std::size_t nbytes, std::atomic<bool>& lost);
   ~PageGuard();
   PageGuard(const PageGuard&) = delete;
   PageGuard& operator=(const PageGuard&) = delete;
+
+ private:
+  std::size_t slot_;
 };
+
+// Of the two tensors of a comparison.
+inline constexpr std::size_t kMaxPageGuards = 2;
 
 // Installs the SIGBUS handler that guards need; faults outside any guard go to the handler that was
 // there before. Cheap if it is in place.

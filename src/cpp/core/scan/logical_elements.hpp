@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/formats/description.hpp"
@@ -27,6 +28,12 @@ struct LogicalElements {
     layout.gather(stored, unit_nbytes, first / elements_in_unit, n / elements_in_unit, to);
   }
 };
+
+// Those of a stored tensor that has this layout, as the layout has them: all stored ones too, if
+// the layout is an identity. Empty if elements of this type cannot be moved so, then `why` says
+// why.
+std::optional<LogicalElements> make_logical_elements(HostLayout layout, kernels::Element element,
+                                                     std::string& why);
 
 // nullptr where all stored elements are logical; or where they cannot be told apart, then `why`
 // says why. The tensor is reducible.

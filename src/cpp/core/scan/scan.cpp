@@ -1,8 +1,9 @@
 #include "core/scan/scan.hpp"
 
-#include <algorithm>
-#include <deque>
-#include <system_error>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "core/errors.hpp"
@@ -11,16 +12,14 @@
 #include "core/scan/locate.hpp"
 #include "core/scan/resources.hpp"
 #include "core/scan/threads.hpp"
+#include "core/scan/work_list.hpp"
 #include "core/scan/worker.hpp"
 #include "kernels/fp_environment.hpp"
 
 namespace fastdump {
 namespace {
 
-// Files that a thread takes from the list at once: fewer visits to the lock, still an even end.
-constexpr std::size_t kMaxBatch = 16;
-
-// The work list and the threads that share it.
+// The work list and the threads that share it. A large file's chunks come before new files.
 class Pipeline {
  public:
   Pipeline(FileTree& tree, const ScanOptions& options, ScanCounters& counters,
@@ -28,13 +27,11 @@ class Pipeline {
       : tree_(tree),
         options_(options),
         counters_(counters),
-        stop_(stop),
-        batch_(std::clamp<std::size_t>(
-            tree.size() / (8 * static_cast<std::size_t>(options.threads)), 1, kMaxBatch)) {}
+        list_(tree.size(), options.threads, stop) {}
 
   std::vector<FileRows> run() {
     run_in_threads(static_cast<std::size_t>(options_.threads), [this] { run_thread(); });
-    if (failure_ != nullptr) std::rethrow_exception(failure_);
+    list_.rethrow_failure();
     return std::move(rows_);
   }
 
@@ -54,10 +51,7 @@ class Pipeline {
       while (next(worker, found)) {
       }
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (failure_ == nullptr) failure_ = std::current_exception();
-      failed_ = true;
-      changed_.notify_all();
+      list_.fail(std::current_exception());
     }
     const std::lock_guard lock(mutex_);
     rows_.insert(rows_.end(), std::make_move_iterator(found.rows.begin()),
@@ -65,38 +59,22 @@ class Pipeline {
     for (const auto& [reason, n] : found.skipped) tree_.skipped[reason] += n;
   }
 
-  // Does the next piece of work: a chunk of a large file before new files, so that few are open.
-  // False if there is none and there will be none.
+  // Does the next piece of work. False if there is none and there will be none.
   bool next(Worker& worker, Found& found) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] {
-      return ended() || !jobs_.empty() || next_file_ < tree_.size() || n_locating_ == 0;
-    });
-    if (ended()) return false;
-    if (!jobs_.empty()) {
-      const std::shared_ptr<FileJob> job = jobs_.front();
-      lock.unlock();
-      help(job, worker, found);
+    const auto work = list_.next();
+    if (!work) return false;
+    if (work->job != nullptr) {
+      help(work->job, worker, found);
       return true;
     }
-    if (next_file_ == tree_.size()) return false;
-    const std::size_t begin = next_file_;
-    next_file_ = std::min(begin + batch_, tree_.size());
-    const std::size_t end = next_file_;
-    ++n_locating_;
-    lock.unlock();
-    for (std::size_t file = begin; file < end && !stop_; ++file) {
+    for (std::size_t file = work->begin; file < work->end && !list_.ended(); ++file) {
       scan_file(file, worker, found);
       // A large file may be left unfinished.
-      if (!ended()) counters_.files_done.fetch_add(1, std::memory_order_relaxed);
+      if (!list_.ended()) counters_.files_done.fetch_add(1, std::memory_order_relaxed);
     }
-    lock.lock();
-    --n_locating_;
-    if (n_locating_ == 0) changed_.notify_all();
+    list_.end_items();
     return true;
   }
-
-  bool ended() const { return stop_ || failed_; }
 
   void scan_file(std::size_t file, Worker& worker, Found& found) {
     LocatedFile located = locate(tree_, file, options_.selection, worker.buffer(), found.dumps);
@@ -164,24 +142,22 @@ class Pipeline {
       keep(job->take_rows(), found);
       return;
     }
-    {
-      const std::lock_guard lock(mutex_);
-      jobs_.push_back(job);
-    }
-    changed_.notify_all();
+    list_.add(job);
     help(job, worker, found);
   }
 
   // Works on the job until no chunk is left.
   void help(const std::shared_ptr<FileJob>& job, Worker& worker, Found& found) {
-    while (!ended()) {
+    while (!list_.ended()) {
       const FileJob::Work work = job->work(worker);
       counters_.bytes_done.fetch_add(work.nbytes, std::memory_order_relaxed);
-      if (work.last) keep(job->take_rows(), found);
+      if (work.last) {
+        keep(job->take_rows(), found);
+        list_.end_job();
+      }
       if (work.nbytes == 0) break;
     }
-    const std::lock_guard lock(mutex_);
-    std::erase(jobs_, job);
+    list_.remove(job);
   }
 
   void keep(FileRows rows, Found& found) {
@@ -195,18 +171,10 @@ class Pipeline {
   FileTree& tree_;
   const ScanOptions& options_;
   ScanCounters& counters_;
-  const std::atomic<bool>& stop_;
-  const std::size_t batch_;
   EngineMeter meter_;
-
+  WorkList<FileJob> list_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t next_file_ = 0;
-  std::size_t n_locating_ = 0;  // threads that may still find a large file
-  std::deque<std::shared_ptr<FileJob>> jobs_;
   std::vector<FileRows> rows_;
-  std::exception_ptr failure_;  // the first
-  std::atomic<bool> failed_ = false;
 };
 
 }  // namespace
@@ -221,43 +189,15 @@ Scan::Scan(FileTree tree, ScanOptions options)
 
 Scan::~Scan() { stop(); }
 
-void Scan::start() {
-  const auto work = [this] {
-    try {
-      run();
-    } catch (...) {
-      failure_ = std::current_exception();
-    }
-    const std::lock_guard lock(mutex_);
-    has_ended_ = true;
-    ended_.notify_all();
-  };
-  try {
-    thread_ = std::thread(work);
-  } catch (const std::system_error& error) {
-    throw SystemError(error.code().value(), "");
-  }
-}
-
 void Scan::run() {
   if (!roots_.empty()) tree_ = walk(roots_, options_.walk, stop_, counters_.files_found);
   counters_.walking = false;
   rows_ = Pipeline(tree_, options_, counters_, stop_).run();
 }
 
-bool Scan::wait_for(std::chrono::milliseconds timeout) {
-  {
-    std::unique_lock lock(mutex_);
-    if (!ended_.wait_for(lock, timeout, [&] { return has_ended_; })) return false;
-  }
-  if (thread_.joinable()) thread_.join();
-  if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
-  return true;
-}
-
 void Scan::stop() {
   stop_ = true;
-  if (thread_.joinable()) thread_.join();
+  background_.join();
 }
 
 ScanProgress Scan::progress() const {

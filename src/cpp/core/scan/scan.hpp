@@ -4,17 +4,13 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/io/engine.hpp"
+#include "core/scan/background.hpp"
 #include "core/scan/selection.hpp"
 #include "core/scan/walk.hpp"
 #include "core/scan/row.hpp"
@@ -59,9 +55,11 @@ class Scan {
   Scan& operator=(const Scan&) = delete;
 
   // Begins in threads of its own. Throws SystemError if there is not even one.
-  void start();
+  void start() {
+    background_.start([this] { run(); });
+  }
   // True once everything is done. Rethrows what made the scan impossible.
-  bool wait_for(std::chrono::milliseconds timeout);
+  bool wait_for(std::chrono::milliseconds timeout) { return background_.wait_for(timeout); }
   // Ends the scan soon and waits for it; what was finished stays.
   void stop();
 
@@ -80,11 +78,7 @@ class Scan {
   std::vector<FileRows> rows_;
   ScanCounters counters_;
   std::atomic<bool> stop_ = false;
-  std::thread thread_;
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool has_ended_ = false;
-  std::exception_ptr failure_;
+  Background background_;
 };
 
 }  // namespace fastdump

@@ -51,17 +51,32 @@ std::int32_t checked_offset(std::size_t offset) {
   return static_cast<std::int32_t>(offset);
 }
 
+// The bit after `size` others.
+void append_bit(std::vector<std::uint8_t>& bits, std::int64_t size, bool bit) {
+  if (size % 8 == 0) bits.push_back(0);
+  if (bit) bits.back() = static_cast<std::uint8_t>(bits.back() | 1 << size % 8);
+}
+
 }  // namespace
 
 void Validity::append(bool valid) {
-  if (size_ % 8 == 0) bits_.push_back(0);
-  if (valid) bits_.back() = static_cast<std::uint8_t>(bits_.back() | 1 << size_ % 8);
+  append_bit(bits_, size_, valid);
   if (!valid) ++n_null_;
   ++size_;
 }
 
 void Int64Column::append(std::optional<std::int64_t> value) {
   values_.push_back(value.value_or(0));
+  validity_.append(value.has_value());
+}
+
+void UInt64Column::append(std::optional<std::uint64_t> value) {
+  values_.push_back(value.value_or(0));
+  validity_.append(value.has_value());
+}
+
+void BooleanColumn::append(std::optional<bool> value) {
+  append_bit(bits_, validity_.size(), value.value_or(false));
   validity_.append(value.has_value());
 }
 

@@ -51,6 +51,26 @@ class Int64Column final : public Column {
   std::vector<std::int64_t> values_;
 };
 
+class UInt64Column final : public Column {
+ public:
+  void append(std::optional<std::uint64_t> value);
+  const char* arrow_format() const override { return "L"; }
+  std::vector<const void*> buffers() const override { return {validity_.data(), values_.data()}; }
+
+ private:
+  std::vector<std::uint64_t> values_;
+};
+
+class BooleanColumn final : public Column {
+ public:
+  void append(std::optional<bool> value);
+  const char* arrow_format() const override { return "b"; }
+  std::vector<const void*> buffers() const override { return {validity_.data(), bits_.data()}; }
+
+ private:
+  std::vector<std::uint8_t> bits_;  // as Validity has them
+};
+
 class Float64Column final : public Column {
  public:
   void append(std::optional<double> value);

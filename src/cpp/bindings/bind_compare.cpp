@@ -1,0 +1,147 @@
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bindings/background_run.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/py_table.hpp"
+#include "core/compare/compare_array.hpp"
+#include "core/compare/comparison.hpp"
+#include "core/compare/comparison_table.hpp"
+#include "core/compare/metrics.hpp"
+#include "core/layout/host_layout.hpp"
+
+namespace fastdump::bindings {
+namespace {
+
+using kernels::Tolerance;
+
+Tolerance check_tolerance(double rtol, double atol) {
+  for (const auto& [name, value] : {std::pair("rtol", rtol), std::pair("atol", atol)}) {
+    if (std::isfinite(value) && value >= 0) continue;
+    throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) +
+                                "; it must be finite and not negative");
+  }
+  return {rtol, atol};
+}
+
+// Path, offset, dtype, number of stored elements; and how they become a host array, or None.
+using StoredTuple = std::tuple<py::bytes, std::uint64_t, std::string, std::uint64_t>;
+using LayoutTuple =
+    std::tuple<py::bytes, std::uint64_t, std::string, std::uint64_t, const HostLayout*>;
+using PlaceTuple = std::variant<StoredTuple, LayoutTuple>;
+
+struct ToPlace {
+  TensorPlace operator()(const StoredTuple& tuple) const {
+    const auto& [path, offset, dtype, n_elements] = tuple;
+    return {check_path(path), offset, find_data_type(std::string_view(dtype)), n_elements, nullptr};
+  }
+  TensorPlace operator()(const LayoutTuple& tuple) const {
+    const auto& [path, offset, dtype, n_elements, layout] = tuple;
+    TensorPlace place = (*this)(StoredTuple(path, offset, dtype, n_elements));
+    if (layout != nullptr) place.layout = std::make_shared<const HostLayout>(*layout);
+    return place;
+  }
+};
+
+TensorPlace to_place(const PlaceTuple& tuple) { return std::visit(ToPlace{}, tuple); }
+
+class PyComparison {
+ public:
+  PyComparison(const std::vector<PlaceTuple>& a, const std::vector<PlaceTuple>& b, double rtol,
+               double atol, bool kl, int threads, const std::string& io) {
+    if (a.size() != b.size()) {
+      throw std::invalid_argument(std::to_string(a.size()) + " tensors cannot be compared with " +
+                                  std::to_string(b.size()));
+    }
+    ComparisonOptions options;
+    options.tolerance = check_tolerance(rtol, atol);
+    options.divergence = kl;
+    options.threads = check_threads(threads);
+    options.engine = parse_engine(io);
+    std::vector<TensorPair> pairs;
+    pairs.reserve(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) pairs.push_back({to_place(a[i]), to_place(b[i])});
+    comparison_ = std::make_unique<Comparison>(std::move(pairs), options);
+  }
+
+  void run(const py::object& on_progress, double interval_s) {
+    if (state_ != State::fresh) throw std::runtime_error("a comparison runs once");
+    state_ = State::running;
+    try {
+      run_in_background(*comparison_, on_progress, interval_s);
+    } catch (...) {
+      state_ = State::ended;
+      throw;
+    }
+    state_ = State::ended;
+  }
+
+  ComparisonProgress progress() const { return comparison_->progress(); }
+
+  PyTable table() const {
+    if (state_ != State::ended) throw std::runtime_error("the comparison has not ended");
+    // GIL: the comparison has ended, its results are C++ objects that nobody changes.
+    const py::gil_scoped_release release;
+    return PyTable(make_table(comparison_->results()));
+  }
+
+ private:
+  enum class State { fresh, running, ended };
+
+  std::unique_ptr<Comparison> comparison_;
+  State state_ = State::fresh;
+};
+
+py::dict compare_buffers(const py::buffer& a, const std::string& dtype_a, const py::buffer& b,
+                         const std::string& dtype_b, std::size_t n_elements, double rtol,
+                         double atol, bool kl, int threads) {
+  const DataType& type_a = reducible_type(dtype_a);
+  const DataType& type_b = reducible_type(dtype_b);
+  const py::buffer_info info_a = request_elements(a, type_a, n_elements);
+  const py::buffer_info info_b = request_elements(b, type_b, n_elements);
+  const Tolerance tolerance = check_tolerance(rtol, atol);
+  check_threads(threads);
+  ArrayComparison result;
+  {
+    // GIL: both infos keep their buffers exported, so that their memory stays.
+    const py::gil_scoped_release release;
+    result =
+        compare_array({type_a.element, type_b.element, static_cast<const std::byte*>(info_a.ptr),
+                       static_cast<const std::byte*>(info_b.ptr)},
+                      n_elements, tolerance, kl, threads);
+  }
+  py::dict dict;
+  for_each_metric(result.statistics, result.divergence,
+                  [&](const char* name, const auto& value) { dict[name] = value; });
+  return dict;
+}
+
+}  // namespace
+
+void bind_compare(py::module_& module) {
+  py::class_<ComparisonProgress>(module, "ComparisonProgress")
+      .def_readonly("pairs", &ComparisonProgress::pairs)
+      .def_readonly("pairs_done", &ComparisonProgress::pairs_done)
+      .def_readonly("bytes_done", &ComparisonProgress::bytes_done);
+  py::class_<PyComparison>(module, "Comparison")
+      .def(py::init<const std::vector<PlaceTuple>&, const std::vector<PlaceTuple>&, double, double,
+                    bool, int, const std::string&>(),
+           py::arg("a"), py::arg("b"), py::kw_only(), py::arg("rtol"), py::arg("atol"),
+           py::arg("kl"), py::arg("threads"), py::arg("io"))
+      .def("run", &PyComparison::run, py::arg("on_progress"), py::arg("interval_s"))
+      .def("progress", &PyComparison::progress)
+      .def("table", &PyComparison::table);
+  module.def("compare_buffers", &compare_buffers, py::arg("a"), py::arg("dtype_a"), py::arg("b"),
+             py::arg("dtype_b"), py::arg("n_elements"), py::kw_only(), py::arg("rtol"),
+             py::arg("atol"), py::arg("kl"), py::arg("threads"),
+             "Metrics of packed elements in two contiguous buffers.");
+}
+
+}  // namespace fastdump::bindings

@@ -1,0 +1,197 @@
+// Pairs of one floating-point type by their codes: how far the elements of a pair are apart in
+// units of the last place, which is how many values of the type lie from one to the other, and the
+// extremes. Included inside the tier's anonymous namespace by tier.inl.
+//
+// A code is a sign bit and a magnitude that grows with the value; magnitudes from kInf on are NaN
+// and Inf. Zeros of both signs are one value.
+
+// Negative codes by their magnitude, so that codes order as the values do, without a gap at zero.
+template <class Code>
+inline Code order_of(Code magnitude, Code sign) {
+  return (magnitude ^ sign) - sign;
+}
+
+template <class Bits, Bits kInf>
+struct CodePairs {
+  using Word = std::make_unsigned_t<Bits>;
+  static constexpr Bits kMagnitude = std::numeric_limits<Bits>::max();
+  static constexpr int kSignShift = 8 * sizeof(Bits) - 1;
+
+  // Of the pairs that are finite on both sides.
+  struct Found {
+    Word ulp_max = 0;
+    Bits max_x = std::numeric_limits<Bits>::min();
+    Bits min_x = std::numeric_limits<Bits>::max();
+    Bits max_y = std::numeric_limits<Bits>::min();
+    Bits min_y = std::numeric_limits<Bits>::max();
+    bool any_bad = false;
+
+    void add(Bits x, Bits y) {
+      if ((x & kMagnitude) >= kInf || (y & kMagnitude) >= kInf) {
+        any_bad = true;
+        return;
+      }
+      x = static_cast<Bits>(order_of<Bits>(x & kMagnitude, x >> kSignShift));
+      y = static_cast<Bits>(order_of<Bits>(y & kMagnitude, y >> kSignShift));
+      const auto up = static_cast<Word>(static_cast<Word>(x) - static_cast<Word>(y));
+      const auto distance = x > y ? up : static_cast<Word>(0 - up);
+      ulp_max = distance > ulp_max ? distance : ulp_max;
+      add_one<Bits>(x, max_x, min_x);
+      add_one<Bits>(y, max_y, min_y);
+    }
+  };
+
+  Found found;
+
+  // Whether there is a NaN or Inf among n more pairs.
+  bool add(const std::byte* a, const std::byte* b, std::size_t n) {
+    Found more = find<false>(a, b, n);
+    if (more.any_bad) more = find<true>(a, b, n);
+    found.ulp_max = more.ulp_max > found.ulp_max ? more.ulp_max : found.ulp_max;
+    found.max_x = more.max_x > found.max_x ? more.max_x : found.max_x;
+    found.min_x = more.min_x < found.min_x ? more.min_x : found.min_x;
+    found.max_y = more.max_y > found.max_y ? more.max_y : found.max_y;
+    found.min_y = more.min_y < found.min_y ? more.min_y : found.min_y;
+    return more.any_bad;
+  }
+
+  // Without kBad nothing is left out, and all that any_bad has to say is whether something should
+  // have been: NaN and Inf order beyond the others.
+  template <bool kBad>
+  static Found find(const std::byte* a, const std::byte* b, std::size_t n) {
+    Found found;
+    const std::size_t whole = n - n % kWidth<Bits>;
+    Vec<Word> ulp_max = {};
+    auto max_x = broadcast(found.max_x);
+    auto min_x = broadcast(found.min_x);
+    auto max_y = broadcast(found.max_y);
+    auto min_y = broadcast(found.min_y);
+    for (std::size_t i = 0; i < whole; i += kWidth<Bits>) {
+      const auto x = load<Vec<Bits>>(a + i * sizeof(Bits));
+      const auto y = load<Vec<Bits>>(b + i * sizeof(Bits));
+      const auto magnitude_x = x & kMagnitude;
+      const auto magnitude_y = y & kMagnitude;
+      const auto order_x = order_of<Vec<Bits>>(magnitude_x, x >> kSignShift);
+      const auto order_y = order_of<Vec<Bits>>(magnitude_y, y >> kSignShift);
+      const auto high = order_x > order_y ? order_x : order_y;
+      const auto low = order_x > order_y ? order_y : order_x;
+      auto distance = (Vec<Word>)high - (Vec<Word>)low;
+      const auto finite = (magnitude_x < kInf) & (magnitude_y < kInf);
+      if constexpr (kBad) distance &= (Vec<Word>)finite;
+      ulp_max = distance > ulp_max ? distance : ulp_max;
+      keep_extremes<kBad>(max_x, min_x, order_x, finite);
+      keep_extremes<kBad>(max_y, min_y, order_y, finite);
+    }
+    found.ulp_max = max_lane<Word>(ulp_max);
+    found.max_x = max_lane<Bits>(max_x);
+    found.min_x = min_lane<Bits>(min_x);
+    found.max_y = max_lane<Bits>(max_y);
+    found.min_y = min_lane<Bits>(min_y);
+    if (whole != 0) {
+      found.any_bad = kBad || found.max_x >= kInf || found.min_x <= -kInf || found.max_y >= kInf ||
+                      found.min_y <= -kInf;
+    }
+    for (std::size_t i = whole; i < n; ++i) {
+      found.add(load<Bits>(a + i * sizeof(Bits)), load<Bits>(b + i * sizeof(Bits)));
+    }
+    return found;
+  }
+
+  static Bits code_of(Bits order) {
+    return static_cast<Bits>(order < 0 ? ~kMagnitude | -order : order);
+  }
+};
+
+template <class T>
+std::uint64_t integer_distance(const std::byte* a, const std::byte* b, std::size_t n) {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const T x = load<T>(a + i * sizeof(T));
+    const T y = load<T>(b + i * sizeof(T));
+    const auto up = static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(y);
+    const std::uint64_t distance = x > y ? up : 0 - up;
+    most = distance > most ? distance : most;
+  }
+  return most;
+}
+
+// Narrow codes that Decoder makes 16-bit ones of, in the same order.
+template <class Decoder, std::int16_t kInf>
+std::uint64_t narrow_ulp_max(const std::byte* a, const std::byte* b, std::size_t n) {
+  alignas(64) std::byte codes_a[2 * kPieceElements];
+  alignas(64) std::byte codes_b[2 * kPieceElements];
+  CodePairs<std::int16_t, kInf> codes;
+  for (std::size_t first = 0; first < n; first += kPieceElements) {
+    const std::size_t count = n - first < kPieceElements ? n - first : kPieceElements;
+    Decoder::decode(a + first * Decoder::kBits / 8, count, codes_a);
+    Decoder::decode(b + first * Decoder::kBits / 8, count, codes_b);
+    codes.add(codes_a, codes_b, count);
+  }
+  return codes.found.ulp_max;
+}
+
+// A sign bit and seven bits of magnitude.
+struct SignedByteCodes {
+  static constexpr int kBits = 8;
+  static void decode(const std::byte* data, std::size_t n, std::byte* out) {
+    decode_bytes(data, n, out, [](auto code) { return (code & 0x80) << 8 | (code & 0x7f); });
+  }
+};
+
+struct UnsignedByteCodes {
+  static constexpr int kBits = 8;
+  static void decode(const std::byte* data, std::size_t n, std::byte* out) {
+    decode_bytes(data, n, out, [](auto code) { return code; });
+  }
+};
+
+constexpr int signed_nibble_code(int code) { return (code & 8) << 12 | (code & 7); }
+
+using SignedNibbleCodes = PackedByTable<4, std::uint16_t, std::uint32_t, signed_nibble_code>;
+
+// HiFloat8's codes do not grow with the value: how many magnitudes are smaller does.
+constexpr std::uint16_t hifloat8_rank(int code) {
+  const int sign = (code & 0x80) << 8;
+  const int magnitude = hifloat8_to_float16(code & 0x7f);
+  if (code == 0x80 || magnitude == 0x7c00) return 0x7fff;
+  int rank = 0;
+  for (int other = 0; other < 0x80; ++other) {
+    rank += hifloat8_to_float16(other) < magnitude ? 1 : 0;
+  }
+  return static_cast<std::uint16_t>(sign | rank);
+}
+
+struct Hifloat8Ranks {
+  static constexpr int kBits = 8;
+  static constexpr ByteTable<std::uint16_t, decltype(&hifloat8_rank)> kTable{hifloat8_rank};
+  static void decode(const std::byte* data, std::size_t n, std::byte* out) {
+    decode_by_table<std::uint16_t, kTable>(data, n, out);
+  }
+};
+
+// The largest distance of finite pairs of one type, in units of the last place, if their codes do
+// not tell it as they lie; of integers the largest |x - y|. 0 for complex types, and for integers
+// whose |x - y| float64 holds.
+inline std::uint64_t other_ulp_max(const PairOperands& operands, std::size_t n) {
+  const std::byte* a = operands.data_a;
+  const std::byte* b = operands.data_b;
+  switch (operands.a) {
+    case Element::int64:
+      return integer_distance<std::int64_t>(a, b, n);
+    case Element::uint64:
+      return integer_distance<std::uint64_t>(a, b, n);
+    case Element::float8_e4m3fn:
+      return narrow_ulp_max<SignedByteCodes, 0x7f>(a, b, n);
+    case Element::float8_e5m2:
+      return narrow_ulp_max<SignedByteCodes, 0x7c>(a, b, n);
+    case Element::float8_e8m0fnu:
+      return narrow_ulp_max<UnsignedByteCodes, 0xff>(a, b, n);
+    case Element::hifloat8:
+      return narrow_ulp_max<Hifloat8Ranks, 0x7fff>(a, b, n);
+    case Element::float4_e2m1fn:
+    case Element::float4_e1m2:
+      return narrow_ulp_max<SignedNibbleCodes, 0x7fff>(a, b, n);
+    default:
+      return 0;
+  }
+}
