@@ -19,6 +19,15 @@ inline V load(const void* p) {
   return v;
 }
 
+// Asks for the lines that loads of nbytes at p will need so much later: no processor looks beyond a
+// page by itself.
+inline void prefetch(const std::byte* p, std::size_t nbytes) {
+  constexpr std::size_t kAhead = 8192;
+  for (std::size_t line = 0; line < nbytes; line += 64) {
+    __builtin_prefetch(p + kAhead + line, 0, 2);
+  }
+}
+
 template <class V>
 inline void store(void* p, V v) {
   std::memcpy(p, &v, sizeof v);
@@ -29,11 +38,13 @@ inline Vec<T> broadcast(T value) {
   return value - Vec<T>{};
 }
 
-// Floats become doubles. GCC finds no vector instruction for this on aarch64, and on AVX-512 it
-// splits the register in two.
+// Floats become doubles. GCC finds no vector instruction for this on aarch64, and with AVX it splits
+// the register in two.
 inline Vec<double> widen(Half<float> v) {
 #if defined(__AVX512F__)
   return (Vec<double>)_mm512_cvtps_pd((__m256)v);
+#elif defined(__AVX__)
+  return (Vec<double>)_mm256_cvtps_pd((__m128)v);
 #elif defined(__aarch64__)
   return (Vec<double>)vcvt_f64_f32((float32x2_t)v);
 #else
@@ -44,6 +55,8 @@ inline Vec<double> widen(Half<float> v) {
 inline Vec<double> widen(Half<std::int32_t> v) {
 #if defined(__AVX512F__)
   return (Vec<double>)_mm512_cvtepi32_pd((__m256i)v);
+#elif defined(__AVX__)
+  return (Vec<double>)_mm256_cvtepi32_pd((__m128i)v);
 #elif defined(__aarch64__)
   return (Vec<double>)vcvtq_f64_s64(vmovl_s32((int32x2_t)v));
 #else
