@@ -20,10 +20,12 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/built  ## write a sample dump and show its statistics
+demo: $(VENV)/built  ## write a sample dump, show its statistics, find where they went bad
 	rm -rf build/demo-dump
 	$(BIN)/fastdump demo build/demo-dump
 	$(BIN)/fastdump stats build/demo-dump
+	@echo 'The dump has a fault. That triage finds it is exit code 1, and so what has to be here:'
+	$(BIN)/fastdump triage build/demo-dump; test $$? -eq 1
 
 test: native $(VENV)/test  ## all tests: of the core (ctest), then of the package (pytest)
 	$(BIN)/python -m pytest --numprocesses auto $(ARGS)

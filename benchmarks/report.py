@@ -15,6 +15,7 @@ SECTIONS = {
     "arrays": "Tensors as arrays",
     "layouts": "Private formats to host order, in memory",
     "convert": "Conversion to npy files",
+    "triage": "Triage of many small files, full level and all",
     "compare": "Comparison of two files",
     "memory": "Private memory of a process that computes statistics",
     "import": "Import, beyond what numpy takes",
@@ -48,6 +49,7 @@ layouts       fastdump.to_host into memory that is there; plain read is np.copyt
               crops and copies
 comparison    all metrics of a pair of tensors; plain read and speeds are of both files
 conversion    of a directory; the ratio is time of cp -r / time of fastdump.convert
+triage        time of fastdump.triage / time of fastdump.stats of the same dump at its default level
 Every side runs once a round, one after another. Speeds are medians over the rounds, ratio and times
 medians of what each round gave.
 """

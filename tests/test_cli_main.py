@@ -18,7 +18,18 @@ import fastdump
 from fastdump import testing
 from fastdump._cli import main
 
-COMMANDS = ("ls", "stats", "show", "overflow", "watcher", "convert", "config", "info", "demo")
+COMMANDS = (
+    "ls",
+    "stats",
+    "show",
+    "triage",
+    "overflow",
+    "watcher",
+    "convert",
+    "config",
+    "info",
+    "demo",
+)
 
 
 @pytest.fixture(scope="module")

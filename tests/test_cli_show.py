@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -182,6 +183,39 @@ def test_where_the_bad_values_are(tmp_path: Path, capsys: pytest.CaptureFixture[
         {"first": 7, "last": 7, "nan": 0, "pos_inf": 0, "neg_inf": 1},
     ]
     assert clean["bad_rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("index", "words", "place"),
+    [
+        (np.s_[1:3], "10 of 20 elements, 2 whole rows (1:3): one run from [1, 0] on", "[1:3, :]"),
+        (np.s_[:, 2], "4 of 20 elements: 1 whole column (2)", "[:, 2]"),
+        (np.s_[2:, 1:3], "4 of 20 elements: the block [2:4, 1:3]", "[2:4, 1:3]"),
+    ],
+)
+def test_the_shape_of_the_damage(
+    index: Any, words: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    x = np.zeros((4, 5), np.float16)
+    x[index] = np.nan
+    path = testing.write_dump(tmp_path / "Add.a.1.1.1700000000000000", outputs=[x, x[:1, :1]])
+    lines = [line.strip() for line in shown(f"{path}:output.0", capsys).splitlines()]
+    assert f"bad: {words}" in lines
+    (tensor, clean) = json.loads(shown(str(path), capsys, "--json"))["tensors"]
+    assert tensor["damage"] == {
+        "bad": int(words.split()[0]),
+        "size": 20,
+        "words": words,
+        "place": place,
+    }
+    assert clean["damage"] is None
+
+
+def test_the_damage_in_one_dimension(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    x = np.zeros(100, np.float32)
+    x[3::16] = np.inf
+    path = testing.write_dump(tmp_path / "Add.a.1.1.1700000000000000", outputs=[x])
+    assert "bad: 7 of 100 elements: every 16th from [3] on" in shown(str(path), capsys)
 
 
 def test_bad_values_of_a_tensor_of_many_rows(

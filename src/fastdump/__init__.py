@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from fastdump._table import StatsTable
     from fastdump._table_files import read_stats
     from fastdump._tensor import Tensor
+    from fastdump._triage import TriageReport, triage
     from fastdump._watcher import WatcherReport, watcher
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "StatsTable",
     "Tensor",
     "TensorStats",
+    "TriageReport",
     "UnsupportedDTypeError",
     "WatcherReport",
     "__version__",
@@ -91,6 +93,7 @@ __all__ = [
     "stats",
     "stats_of",
     "to_host",
+    "triage",
     "watcher",
 ]
 
@@ -112,6 +115,7 @@ _MODULE_OF = {
     "StatsTable": "fastdump._table",
     "Tensor": "fastdump._tensor",
     "TensorStats": "fastdump._stats_of",
+    "TriageReport": "fastdump._triage",
     "WatcherReport": "fastdump._watcher",
     "__version__": "fastdump._core",
     "convert": "fastdump._convert",
@@ -121,6 +125,7 @@ _MODULE_OF = {
     "stats": "fastdump._stats",
     "stats_of": "fastdump._stats_of",
     "to_host": "fastdump._layout",
+    "triage": "fastdump._triage",
     "watcher": "fastdump._watcher",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from rich.text import Text
 
 import fastdump
 from fastdump import FastdumpError, Operator, StatsRow, StatsTable, Tensor
-from fastdump._bad_values import bad_rows
+from fastdump._bad_values import BadRows, bad_rows
 from fastdump._cli.console import stdout_console, stdout_width
 from fastdump._cli.index_text import parse_index
 from fastdump._cli.json_document import print_json
@@ -25,11 +26,13 @@ from fastdump._cli.tensor_text import (
     COUNTS,
     MOMENTS,
     bad_rows_lines,
+    damage_line,
     elements_lines,
     histogram_lines,
     json_values,
     statistics_lines,
 )
+from fastdump._damage import describe_damage
 from fastdump._histogram import histogram
 from fastdump._printable import printable
 from fastdump._quantities import counted, shape_text, time_text
@@ -72,7 +75,8 @@ def command(
 
     The offset is where a tensor begins in FILE, the address where it was on the device.
     first_bad is the first NaN or Inf, as a flat index and as an index into the stored shape; below
-    it is told which indices of the first dimension hold bad values.
+    it is told which shape the bad values have (rows, columns, a block, one run), and which indices
+    of the first dimension hold them.
 
     \b
     Examples:
@@ -138,7 +142,14 @@ class _View:
         # Rows of a table of statistics have no offset.
         self.row = rows.get((*key, tensor.offset)) or rows.get((*key, None))
         self.index_text, self.elements = _elements(tensor, index)
-        self.bad_rows = self._bad_rows()
+        is_bad = self.elements is not None and self._has_statistics and self._has_bad_values
+        self.damage = None
+        self.bad_rows: list[BadRows] = []
+        if is_bad:
+            array = np.asarray(tensor)
+            itemsize = tensor.stored_nbytes // tensor.size
+            self.damage = describe_damage(array, itemsize=itemsize)
+            self.bad_rows = bad_rows(array) if array.ndim >= 2 else []
         self.histogram = None
         if bins and self.elements is not None and self._has_statistics:
             self.histogram = histogram(np.asarray(tensor), bins=bins)
@@ -147,12 +158,10 @@ class _View:
     def _has_statistics(self) -> bool:
         return self.row is not None and self.row.source == "tensor" and self.row.nan is not None
 
-    def _bad_rows(self) -> list[Any]:
-        if not self._has_statistics or self.tensor.ndim < 2 or self.elements is None:
-            return []
+    @property
+    def _has_bad_values(self) -> bool:
         assert self.row is not None
-        is_clean = not (self.row.nan or self.row.pos_inf or self.row.neg_inf)
-        return [] if is_clean else bad_rows(np.asarray(self.tensor))
+        return bool(self.row.nan or self.row.pos_inf or self.row.neg_inf)
 
     def lines(self, width: int) -> Iterator[Text]:
         """Yield what is printed below the header."""
@@ -160,6 +169,8 @@ class _View:
             yield from statistics_lines(self.row)
         if self.elements is not None:
             yield from elements_lines(self.elements, self.index_text, width=width)
+        if self.damage is not None:
+            yield damage_line(self.damage)
         if self.bad_rows:
             yield from bad_rows_lines(self.bad_rows, len(self.tensor))
         if self.histogram is not None:
@@ -175,6 +186,7 @@ class _View:
                 "index": self.index_text,
                 "values": json_values(self.elements),
             }
+        document["damage"] = asdict(self.damage) if self.damage else None
         document["bad_rows"] = [rows._asdict() for rows in self.bad_rows]
         document["histogram"] = None
         if self.histogram is not None:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from fastdump import StatsRow
 from fastdump._bad_values import BadRows
+from fastdump._damage import Damage
 from fastdump._histogram import Histogram
 from fastdump._quantities import is_integer, value_text
 from fastdump._styles import SUBTLE, inf_style, nan_style
@@ -60,6 +61,11 @@ def elements_lines(selected: Any, index: str, *, width: int) -> Iterator[Text]:
     yield line
     for text in (first, *rest):
         yield Text(text)
+
+
+def damage_line(damage: Damage) -> Text:
+    """Return where the bad values lie, in words."""
+    return Text(_INDENT).append("bad: ", SUBTLE).append(damage.words)
 
 
 def bad_rows_lines(rows: Sequence[BadRows], n_rows: int) -> Iterator[Text]:

@@ -1,0 +1,143 @@
+"""What may have happened inside the operator where bad values began."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from fastdump._quantities import counted
+from fastdump._schema import StatsRow
+from fastdump._severity import LARGEST_FINITE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastdump._tensor import Tensor
+
+_DIVIDES: Final = re.compile(r"div|reciprocal|rsqrt", re.I)
+_NORMALISES: Final = re.compile(r"norm", re.I)
+_SOFTMAX: Final = re.compile(r"softmax|attention", re.I)
+_ROOTS: Final = re.compile(r"sqrt|(?:^|aclnn|inplace)(?:log|pow)", re.I)
+_MAX_ROWS_NBYTES: Final = 1 << 28
+
+
+def describe_cause(
+    op_type: str,
+    output: StatsRow,
+    inputs: Sequence[StatsRow],
+    tensors: Sequence[Tensor | None],
+    *,
+    reads_uninitialised: bool,
+) -> str | None:
+    """Return what may have made an output bad, in words; None if nothing speaks for anything.
+
+    Parameters
+    ----------
+    op_type
+        Of the operator.
+    output, inputs
+        Its bad output, and what it read.
+    tensors
+        The inputs, None where the file is not at hand.
+    reads_uninitialised
+        Whether an input is memory that nothing was written to.
+    """
+    if reads_uninitialised:
+        return "it reads memory that was allocated and not written to"
+    masked = [row for row in inputs if row.neg_inf]
+    if output.nan and masked:
+        return _masked_cause(op_type, masked, inputs, tensors)
+    zeros = _zeros_cause(op_type, inputs, tensors)
+    if zeros is not None:
+        return zeros
+    if output.nan and _ROOTS.search(op_type):
+        for row in inputs:
+            if row.min is not None and row.min < 0:
+                return f"{_name(row)} has negative values, down to {row.min:.5g}"
+    if (output.pos_inf or output.neg_inf) and not output.nan and _are_finite(inputs):
+        return _overflow_cause(output, inputs)
+    return None
+
+
+def _masked_cause(
+    op_type: str,
+    masked: Sequence[StatsRow],
+    inputs: Sequence[StatsRow],
+    tensors: Sequence[Tensor | None],
+) -> str:
+    if not _SOFTMAX.search(op_type):
+        return f"-Inf in {_name(masked[0])}, as masks have, times 0 or less -Inf gives NaN"
+    row = masked[0]
+    n_rows = _n_rows_of(tensors[inputs.index(row)], -np.inf)
+    if n_rows:
+        return f"{counted(n_rows, 'row')} of {_name(row)} {_are(n_rows)} all -Inf: wholly masked"
+    return f"{_name(row)} has -Inf, as masks have: a row that is wholly masked gives NaN"
+
+
+def _zeros_cause(
+    op_type: str, inputs: Sequence[StatsRow], tensors: Sequence[Tensor | None]
+) -> str | None:
+    if _NORMALISES.search(op_type) and inputs:
+        n_rows = _n_rows_of(tensors[0], 0)
+        if n_rows:
+            words = f"{counted(n_rows, 'row')} of {_name(inputs[0])} {_are(n_rows)} all zeros"
+            return f"{words}: a division by zero"
+        # Without the tensor: as many zeros as it takes for a row.
+        row = inputs[0]
+        length = row.shape[-1] if row.shape else None
+        if tensors[0] is None and row.zero and length and row.zero >= length:
+            return f"{_name(row)} has {row.zero:,} zeros: it may be a division by zero"
+        return None
+    if not _DIVIDES.search(op_type) or not inputs:
+        return None
+    divisor = inputs[-1]
+    zeros = divisor.zero
+    if zeros is None and divisor.min is not None and divisor.max is not None:
+        zeros = divisor.count if divisor.min == 0 == divisor.max else None
+    if zeros:
+        return f"{_name(divisor)} has {counted(zeros, 'zero')}: a division by zero"
+    return None
+
+
+def _overflow_cause(output: StatsRow, inputs: Sequence[StatsRow]) -> str | None:
+    largest = LARGEST_FINITE.get(output.dtype or "")
+    if largest is None:
+        return None
+    words = f"an overflow of {output.dtype}, whose largest value is {largest:.5g}"
+    reached = max((_reach(row) for row in inputs), default=0.0)
+    return f"{words}, while its inputs reach {reached:.5g}" if reached > largest else words
+
+
+def _n_rows_of(tensor: Tensor | None, value: float) -> int:
+    """Return how many rows along the last axis consist of one value."""
+    if tensor is None or tensor.ndim < 1 or not 0 < tensor.nbytes <= _MAX_ROWS_NBYTES:
+        return 0
+    if tensor.origin_shape not in ((), tensor.shape):
+        return 0  # rows of blocks, and padding
+    try:
+        array: NDArray[Any] = np.asarray(tensor)
+    except (OSError, ValueError, TypeError):
+        return 0
+    if array.shape[-1] < 2:
+        return 0
+    rows = array.reshape(-1, array.shape[-1])
+    return int((rows == np.asarray(value, rows.dtype)).all(axis=1).sum())
+
+
+def _are_finite(rows: Sequence[StatsRow]) -> bool:
+    return bool(rows) and not any(row.nan or row.pos_inf or row.neg_inf for row in rows)
+
+
+def _reach(row: StatsRow) -> float:
+    return max(abs(row.max or 0.0), abs(row.min or 0.0))
+
+
+def _name(row: StatsRow) -> str:
+    return f"{row.io}.{row.index}"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

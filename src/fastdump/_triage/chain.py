@@ -1,0 +1,254 @@
+"""From an origin along the links to everything that followed."""
+
+from __future__ import annotations
+
+import bisect
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import NamedTuple
+
+import numpy as np
+
+from fastdump._triage.infection import Infection
+from fastdump._triage.links import COLLECTIVE, ORDER, STATISTICS
+from fastdump._triage.rows import INPUT, NONE
+
+_MAX_ROUNDS = 8
+
+
+class Step(NamedTuple):
+    """How an execution was infected.
+
+    Attributes
+    ----------
+    parent : int
+        The execution that it got bad values from; NONE for an origin.
+    output, read : int
+        Rows of what was made and of what was read; NONE where it is not known.
+    known_by : tuple of str
+        How the link is known, best first.
+    """
+
+    parent: int
+    output: int
+    read: int
+    known_by: tuple[str, ...]
+
+
+Edges = Mapping[int, list[Step]]
+"""By the execution at the end of the link."""
+
+
+class Graph:
+    """The links between executions of one infection.
+
+    Parameters
+    ----------
+    infection
+        What is bad.
+    edges
+        Links that are known from elsewhere: through collective operators, by names. More may be
+        added as long as nobody asked for them.
+    """
+
+    def __init__(self, infection: Infection, edges: Edges) -> None:
+        self.infection = infection
+        self.edges = edges
+        inputs = np.flatnonzero(infection.bad & (infection.rows.io == INPUT))
+        inputs = inputs[np.argsort(infection.rows.when[inputs], kind="stable")]
+        when = infection.rows.when[inputs].tolist()
+        contents = infection.links.contents[inputs].tolist()
+        # Bad inputs by content, and their times, which rise.
+        self._readers: dict[int, tuple[list[int], list[int]]] = {}
+        for content, at, row in zip(contents, when, inputs.tolist(), strict=True):
+            times, rows = self._readers.setdefault(content, ([], []))
+            times.append(at)
+            rows.append(row)
+        self._guesses: dict[int, list[tuple[int, Step]]] | None = None
+
+    def readers(self, output: int) -> tuple[int, Sequence[int]]:
+        """Return the inputs that may be a bad output, and how many of its content come before."""
+        infection = self.infection
+        content = int(infection.links.contents[output])
+        times, rows = self._readers.get(content, ([], []))
+        first = bisect.bisect_left(times, int(infection.rows.when[output]))
+        return first, rows
+
+    def guesses(self, execution: int) -> list[tuple[int, Step]]:
+        """Return the executions that an execution has infected if nothing better is known."""
+        if self._guesses is None:
+            self._guesses = self._presumed()
+        return self._guesses.get(execution, [])
+
+    def _presumed(self) -> dict[int, list[tuple[int, Step]]]:
+        infection = self.infection
+        executions, rows = infection.executions, infection.rows
+        unexplained = executions.inputs_in(infection.bad & ~infection.explained)
+        without_inputs = infection.makes_bad & ~infection.reads_bad
+        without_inputs &= (executions.n_inputs == 0) | infection.reads_unknown
+        children = np.flatnonzero(unexplained | without_inputs)
+        parents = infection.presumed_parents[children]
+        by_parent: dict[int, list[tuple[int, Step]]] = defaultdict(list)
+        for child, parent in zip(children.tolist(), parents.tolist(), strict=True):
+            if parent != NONE:
+                read = infection.unexplained_inputs(child) if unexplained[child] else []
+                made = infection.bad_outputs(parent)
+                same = [row for row in made if read and rows.nbytes[row] == rows.nbytes[read[0]]]
+                output = (same or made)[0]
+                step = Step(parent, output, read[0] if read else NONE, (ORDER,))
+                by_parent[parent].append((child, step))
+        return by_parent
+
+
+class Spread:
+    """What an infection reaches from some executions, each by as few links as possible.
+
+    Parameters
+    ----------
+    graph
+        The links.
+    starts
+        Executions to begin with.
+    banned
+        Pairs of rows that are known not to be linked.
+    guess
+        Whether to follow what is known by order only.
+
+    Attributes
+    ----------
+    steps : dict of int to Step
+        How each execution was reached, in the order of being reached.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        starts: Iterable[int],
+        banned: Set[tuple[int, int]] = frozenset(),
+        *,
+        guess: bool = True,
+    ) -> None:
+        self._graph = graph
+        self._infection = graph.infection
+        self._banned = banned
+        self._guess = guess
+        self._given = _by_parent(graph.edges)
+        # Of each content, from which of its readers on all were reached, and which were not.
+        self._reached_from: dict[int, int] = {}
+        self._passed_over: dict[int, list[int]] = {}
+        self.steps: dict[int, Step] = {start: Step(NONE, NONE, NONE, ()) for start in starts}
+        self._reach(self.steps)
+
+    def path_to(self, execution: int) -> list[int]:
+        """Return the executions from a start to this one."""
+        path = [execution]
+        while (parent := self.steps[path[-1]].parent) != NONE:
+            path.append(parent)
+        return path[::-1]
+
+    def last(self) -> int:
+        """Return the last execution in time that was reached; at equal times, by most links."""
+        reached = np.fromiter(self.steps, np.int64, len(self.steps))
+        when = self._infection.executions.when[reached]
+        return int(reached[np.argsort(when, kind="stable")[-1]])
+
+    def received(self) -> list[tuple[int, Step]]:
+        """Return the execution by which each other lane was reached first, and how."""
+        lane = self._infection.executions.lane
+        first: dict[int, tuple[int, Step]] = {}
+        for execution, step in self.steps.items():
+            first.setdefault(int(lane[execution]), (execution, step))
+        return [(execution, step) for execution, step in first.values() if step.parent != NONE]
+
+    def _reach(self, starts: Iterable[int]) -> None:
+        strong, weak = deque(starts), deque[tuple[int, Step]]()
+        while strong or weak:
+            if not strong:
+                # Guesses last: most are reached by better links.
+                child, step = weak.popleft()
+                if child in self.steps:
+                    continue
+                self.steps[child] = step
+                strong.append(child)
+            execution = strong.popleft()
+            for child, step in self._infected_by(execution):
+                if child not in self.steps:
+                    self.steps[child] = step
+                    strong.append(child)
+            if self._guess:
+                weak.extend(self._graph.guesses(execution))
+
+    def _infected_by(self, execution: int) -> Iterable[tuple[int, Step]]:
+        yield from self._given.get(execution, ())
+        infection = self._infection
+        of_row, contents = infection.executions.of_row, infection.links.contents
+        for output in infection.bad_outputs(execution):
+            first, readers = self._graph.readers(output)
+            content = int(contents[output])
+            last = self._reached_from.get(content, len(readers))
+            passed_over = []
+            for place in [*self._passed_over.get(content, ()), *range(first, last)]:
+                read = readers[place]
+                child = int(of_row[read])
+                if place < first or (output, read) in self._banned:
+                    passed_over.append(place)
+                elif child != execution:
+                    yield child, Step(execution, output, read, (STATISTICS,))
+            self._reached_from[content] = min(first, last)
+            if passed_over or content in self._passed_over:
+                self._passed_over[content] = passed_over
+
+
+def _by_parent(edges: Edges) -> dict[int, list[tuple[int, Step]]]:
+    by_parent: dict[int, list[tuple[int, Step]]] = defaultdict(list)
+    for child, steps in edges.items():
+        for step in steps:
+            by_parent[step.parent].append((child, step))
+    return by_parent
+
+
+class Chain(NamedTuple):
+    """What followed from one origin.
+
+    Attributes
+    ----------
+    executions : list of int
+        From the origin to the last that was reached in time.
+    steps : list of Step
+        How each of them but the first was infected.
+    received : list of (int, Step)
+        The execution by which each other lane was reached first, and how.
+    """
+
+    executions: list[int]
+    steps: list[Step]
+    received: list[tuple[int, Step]]
+
+
+def follow(graph: Graph, start: int) -> Chain:
+    """Return the chain from an execution, with its links compared by content and address.
+
+    A link that the bytes refute is left out, and the chain found anew.
+    """
+    banned: set[tuple[int, int]] = set()
+    for _ in range(_MAX_ROUNDS):
+        spread = Spread(graph, [start], banned)
+        path = spread.path_to(spread.last())
+        steps = [spread.steps[execution] for execution in path[1:]]
+        checked = [_checked(graph.infection, step) for step in steps]
+        refuted = {(s.output, s.read) for s, c in zip(steps, checked, strict=True) if c is None}
+        if not refuted:
+            break
+        banned |= refuted
+    known = [c or s._replace(known_by=(ORDER,)) for s, c in zip(steps, checked, strict=True)]
+    return Chain(path, known, spread.received())
+
+
+def _checked(infection: Infection, step: Step) -> Step | None:
+    """Return a link with how it is known after a look into the files; None if it is refuted."""
+    if step.known_by == (COLLECTIVE,) or NONE in (step.output, step.read):
+        return step
+    known_by = infection.links.known_by(step.output, step.read)
+    if step.known_by == (STATISTICS,):
+        return step._replace(known_by=known_by) if known_by else None
+    return step._replace(known_by=(*known_by, *step.known_by))

@@ -1,0 +1,92 @@
+"""Patterns that look bad and are meant to be so.
+
+Types of operators are told by a part of their name, in any case: "SelectV2", "MaskedFill" and
+"aclnnInplaceMaskedFillTensor" all make masks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastdump._triage.rows import Rows
+
+MASK: Final = "mask"
+UNINITIALISED: Final = "uninitialised"
+PADDING: Final = "padding"
+ABSORBED: Final = "absorbed"
+
+PATTERNS: Final = {
+    MASK: "an attention mask, of -Inf or of the smallest finite value",
+    UNINITIALISED: "memory that was allocated and not written yet (Empty*)",
+    PADDING: "only in the padding of a private format, which no operator uses",
+    ABSORBED: "nothing that reads it has a bad output",
+}
+
+_MASK_MAKERS: Final = re.compile(
+    r"select|where|mask|fill|full(?!y)|triu|tril|topk|topp|(?<!reduce)scatter|const|onehot", re.I
+)
+_UNINITIALISED: Final = re.compile(r"empty", re.I)
+_SOURCES: Final = re.compile(r"^(?:data|refdata|const|constant|variable(?:v2)?|placeholder)$", re.I)
+_COMPUTES: Final = re.compile(
+    r"matmul|conv(?!ert)|fullyconnection|gemm|norm|softmax|attention|swish|gelu|silu|glu"
+    r"|div|sqrt|reciprocal|square|reduce|(?:^|aclnn|inplace)(?:exp|expm1|log|log1p|pow)(?![a-z])",
+    re.I,
+)
+"""Types that overflow, and make no masks."""
+
+_NEVER_ZERO: Final = re.compile(
+    r"matmul|conv(?!ert)|fullyconnection|gemm|norm|softmax|attention|swish|gelu|silu|glu"
+    r"|div|sqrt|reciprocal|allreduce|allgather",
+    re.I,
+)
+"""Types whose output is not all zeros unless an input is. A difference may well be: 1 - mask."""
+
+
+def makes_masks(rows: Rows) -> NDArray[np.bool_]:
+    """Return which of `rows.ops` put constants where a condition says so, or are called mask."""
+    makers = rows.typed(_MASK_MAKERS)
+    named = np.array(["mask" in name.lower() for _, name in rows.ops], np.bool_)
+    return np.asarray(makers | (named & ~computes(rows)))
+
+
+def leaves_uninitialised(rows: Rows) -> NDArray[np.bool_]:
+    """Return which of `rows.ops` allocate memory and do not write to it."""
+    return rows.typed(_UNINITIALISED)
+
+
+def is_source(rows: Rows) -> NDArray[np.bool_]:
+    """Return which of `rows.ops` bring data in."""
+    return rows.typed(_SOURCES)
+
+
+def computes(rows: Rows) -> NDArray[np.bool_]:
+    """Return which of `rows.ops` calculate in ways that overflow."""
+    return rows.typed(_COMPUTES)
+
+
+def is_never_zero(rows: Rows) -> NDArray[np.bool_]:
+    """Return which of `rows.ops` have no output of zeros unless they read one."""
+    return rows.typed(_NEVER_ZERO)
+
+
+def is_two_valued(rows: Rows) -> NDArray[np.bool_]:
+    """Return which rows have one finite value, or two: those of a mask that nothing was added to.
+
+    Of n elements that are `a` or `b`, the mean tells how many are `b`, and then the norm is known.
+    """
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        low, high = rows.min, rows.max
+        finite = (rows.count - rows.n_bad).astype(np.float64)
+        scale = np.maximum(np.abs(low), np.abs(high))
+        n_high = np.where(high > low, (rows.mean - low) / (high - low) * finite, 0)
+        tolerance = np.where(rows.is_reported, 2e-5, 1e-6) * finite
+        whole = np.abs(n_high - np.round(n_high)) <= tolerance
+        expected = n_high * (high / scale) ** 2 + (finite - n_high) * (low / scale) ** 2
+        two = np.abs(expected - (rows.l2norm / scale) ** 2) <= tolerance
+        return np.asarray((two & whole & (finite > 2)) | (low == high))
