@@ -117,4 +117,4 @@ def test_other_kinds(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["demo", str(tmp_path / "d"), "--force"]) == 0
     capsys.readouterr()
     assert main(["demo", str(tmp_path / "e"), "--kind", kind, "--size", "1GB"]) == 2
-    assert "--size and --files are for --kind model" in capsys.readouterr().err
+    assert "--size, --files and --wrong are for --kind model" in capsys.readouterr().err

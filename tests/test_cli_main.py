@@ -23,6 +23,7 @@ COMMANDS = (
     "stats",
     "show",
     "triage",
+    "compare",
     "overflow",
     "watcher",
     "convert",

@@ -8,9 +8,10 @@
 
 `stats` reads dumps, `read_stats` a table that was written, `stats_of` an array; `open` gives the
 operators of a dump and their tensors as arrays, `convert` writes them into files of other formats,
-`to_host` brings an array from a format of the device into the host's order. `overflow` decodes
-overflow records, `watcher` finds who overwrote another operator's memory. The package
-`fastdump.testing` writes dump files, `fastdump.demo` a whole sample dump.
+`to_host` brings an array from a format of the device into the host's order. `triage` tells where
+bad values began, `compare` where two dumps part, `overflow` what the device noted of overflows,
+`watcher` who overwrote another operator's memory; `fastdump.config` is about the configuration that
+makes a dump. The package `fastdump.testing` writes dump files, `fastdump.demo` whole sample dumps.
 """
 
 from __future__ import annotations
@@ -30,6 +31,14 @@ from fastdump.errors import (
 )
 
 if TYPE_CHECKING:
+    from fastdump._compare import (
+        CompareProgress,
+        ComparisonRow,
+        ComparisonTable,
+        DivergentOperator,
+        compare,
+        read_comparison,
+    )
     from fastdump._convert import (
         ConvertFailure,
         ConvertNote,
@@ -60,10 +69,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ClosedDumpError",
+    "CompareProgress",
+    "ComparisonRow",
+    "ComparisonTable",
     "ConvertFailure",
     "ConvertNote",
     "ConvertProgress",
     "ConvertReport",
+    "DivergentOperator",
     "Dump",
     "DumpFormatError",
     "FastdumpError",
@@ -86,9 +99,11 @@ __all__ = [
     "UnsupportedDTypeError",
     "WatcherReport",
     "__version__",
+    "compare",
     "convert",
     "open",
     "overflow",
+    "read_comparison",
     "read_stats",
     "stats",
     "stats_of",
@@ -99,10 +114,14 @@ __all__ = [
 
 # Imported at first use, so that `import fastdump` alone costs nothing.
 _MODULE_OF = {
+    "CompareProgress": "fastdump._compare",
+    "ComparisonRow": "fastdump._compare",
+    "ComparisonTable": "fastdump._compare",
     "ConvertFailure": "fastdump._convert",
     "ConvertNote": "fastdump._convert",
     "ConvertProgress": "fastdump._convert",
     "ConvertReport": "fastdump._convert",
+    "DivergentOperator": "fastdump._compare",
     "Dump": "fastdump._dump",
     "Operator": "fastdump._operator",
     "OverflowFinding": "fastdump._overflow",
@@ -118,9 +137,11 @@ _MODULE_OF = {
     "TriageReport": "fastdump._triage",
     "WatcherReport": "fastdump._watcher",
     "__version__": "fastdump._core",
+    "compare": "fastdump._compare",
     "convert": "fastdump._convert",
     "open": "fastdump._dump",
     "overflow": "fastdump._overflow",
+    "read_comparison": "fastdump._compare",
     "read_stats": "fastdump._table_files",
     "stats": "fastdump._stats",
     "stats_of": "fastdump._stats_of",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from arro3.core import Array, DataType, list_array
 
-from fastdump._schema import ARROW_TYPE, Kind
+from fastdump._column import ARROW_TYPE, Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,6 +88,12 @@ def integer_array(column: Array, *, null: int = 0) -> NDArray[np.int64]:
     if column.null_count:
         array[is_null(column)] = null
     return array
+
+
+def boolean_array(column: Array) -> NDArray[np.bool_]:
+    """Return a column of booleans, False in place of nulls."""
+    is_true: NDArray[np.bool_] = np.array([bool(value) for value in column.to_pylist()], np.bool_)
+    return is_true
 
 
 def text_list(column: Array) -> list[str | None]:

@@ -116,7 +116,7 @@ class _Table:
         """Return a vector of tables, empty if it is absent."""
         begin, n_tables = self._vector(number, 4)
         if n_tables > _MAX_FIELDS:  # all may be the same one, so the size of the file is no limit
-            raise ValueError(f"{n_tables} columns are too many for a table of statistics")
+            raise ValueError(f"{n_tables} columns are too many for a table")
         places = (begin + 4 * i for i in range(n_tables))
         return [_Table(self._data, place + self._read("<I", place)) for place in places]
 
@@ -193,6 +193,8 @@ class _BatchCheck:
             [n_buffers] = next(self._n_view_buffers)
             for _ in range(n_buffers):
                 self._check_buffer(0)
+        elif DataType.is_boolean(data_type):
+            self._check_buffer((length + 7) // 8)
         elif data_type.bit_width is None:  # text
             self._check_buffer((length + 1) * 4 if length else 0)
             self._check_buffer(0)

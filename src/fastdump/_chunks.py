@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from arro3.core import DataType
+
 from fastdump._arrow_column import shape_list
-from fastdump._schema import COLUMN
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
@@ -20,7 +21,7 @@ def chunks(batch: RecordBatch) -> Iterator[dict[str, list[Any]]]:
         part = batch.slice(start, min(ROWS, batch.num_rows - start))
         yield {
             name: shape_list(part.column(name))
-            if COLUMN[name].kind == "shape"
+            if DataType.is_list(part.column(name).type)
             else list(part.column(name).to_pylist())
             for name in batch.column_names
         }

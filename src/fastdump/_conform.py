@@ -1,35 +1,36 @@
-"""Data from elsewhere brought into the one schema, or a message that says why it cannot be."""
+"""Data from elsewhere brought into a schema, or a message that says why they cannot be."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from arro3.core import Array, DataType, RecordBatch, Schema, list_flatten
 
 from fastdump._arrow_column import column_of, real_array
-from fastdump._schema import ARROW_TYPE, COLUMN, EXPECTED, LEVELS, MAX_EXACT_INTEGER, Kind
+from fastdump._column import ARROW_TYPE, EXPECTED, MAX_EXACT_INTEGER, Kind, TableKind
 
 _SHOWN_NAMES = 5
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Check that a table with columns `names` can be a table of statistics.
+def check_names(names: Sequence[str], kind: TableKind) -> None:
+    """Check that a table with columns `names` can be one of `kind`.
 
     Raises
     ------
     ValueError
         If a name is unknown or occurs twice, or a column that has no nulls is missing.
     """
-    unknown = [name for name in names if name not in COLUMN]
+    unknown = [name for name in names if name not in kind.columns]
     if unknown:
-        raise ValueError(f"unknown {_columns(unknown)}, so this is not a table of statistics")
+        raise ValueError(f"unknown {_columns(unknown)}, so this is not a {kind.noun}")
     if len(set(names)) < len(names):
-        repeated = [name for name in COLUMN if names.count(name) > 1]
+        repeated = [name for name in kind.columns if names.count(name) > 1]
         raise ValueError(f"repeated {_columns(repeated)}")
-    missing = [name for name, column in COLUMN.items() if not column.nullable and name not in names]
+    needed = (name for name, column in kind.columns.items() if not column.nullable)
+    missing = [name for name in needed if name not in names]
     if missing:
-        raise ValueError(f"missing {_columns(missing)}, so this is not a table of statistics")
+        raise ValueError(f"missing {_columns(missing)}, so this is not a {kind.noun}")
 
 
 def _columns(names: Collection[str]) -> str:
@@ -38,12 +39,9 @@ def _columns(names: Collection[str]) -> str:
     return f"column{'' if len(names) == 1 else 's'} {shown}{more}"
 
 
-def level_of(names: Iterable[str]) -> str:
-    """Return the lowest level that has all columns in `names`."""
-    return max((COLUMN[name].level for name in names), key=LEVELS.index, default=LEVELS[0])
-
-
-def conform(columns: Mapping[str, Array], n_rows: int, schema: Schema) -> RecordBatch:
+def conform(
+    columns: Mapping[str, Array], n_rows: int, schema: Schema, kind: TableKind
+) -> RecordBatch:
     """Return `columns` of length `n_rows` as one batch of `schema`.
 
     Missing columns become null. Other widths of numbers, floats that are integers, and the other
@@ -58,10 +56,10 @@ def conform(columns: Mapping[str, Array], n_rows: int, schema: Schema) -> Record
     """
     extra = [name for name in columns if name not in schema.names]
     if extra:
-        raise ValueError(f"{_columns(extra)} in a table that was not computed at level 'full'")
+        raise ValueError(f"{_columns(extra)}, which {kind.level_only[extra[0]]}, not at this one")
     arrays = []
     for name in schema.names:
-        column = COLUMN[name]
+        column = kind.columns[name]
         if name in columns:
             array = _cast(columns[name], name, column.kind)
         else:
@@ -72,8 +70,8 @@ def conform(columns: Mapping[str, Array], n_rows: int, schema: Schema) -> Record
     return RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def check_types(schema: Schema) -> None:
-    """Check that columns of these types can be those of a table of statistics.
+def check_types(schema: Schema, kind: TableKind) -> None:
+    """Check that columns of these types can be those of a table of `kind`.
 
     Raises
     ------
@@ -81,10 +79,12 @@ def check_types(schema: Schema) -> None:
         If a column has another type.
     """
     for name, data_type in zip(schema.names, schema.types, strict=True):
-        kind = COLUMN[name].kind
-        if not (DataType.is_null(data_type) or _is_of_kind(data_type, kind)):
+        expected = kind.columns[name].kind
+        if not (DataType.is_null(data_type) or _is_of_kind(data_type, expected)):
             found = str(data_type).strip()
-            raise ValueError(f"column {name!r} has type {found:.200}: not {EXPECTED[kind]} a row")
+            raise ValueError(
+                f"column {name!r} has type {found:.200}: not {EXPECTED[expected]} a row"
+            )
 
 
 def _cast(array: Array, name: str, kind: Kind) -> Array:
@@ -119,6 +119,8 @@ def _is_of_kind(data_type: DataType, kind: Kind) -> bool:
             or DataType.is_large_string(text)
             or DataType.is_string_view(text)
         )
+    if kind == "boolean":
+        return DataType.is_boolean(data_type)
     if DataType.is_list(data_type) or DataType.is_large_list(data_type):
         item = data_type.value_type
         return item is not None and (DataType.is_integer(item) or DataType.is_null(item))

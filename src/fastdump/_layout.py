@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastdump import _core
-from fastdump._schema import INT64_MAX
+from fastdump._column import INT64_MAX
 from fastdump._stats import n_threads
 from fastdump.errors import LayoutError
 

@@ -40,6 +40,8 @@ class ProgressBar:
     ----------
     bad
         What to call those that `Progress.bad` counts.
+    noun
+        What to call those that `Progress.files_done` counts.
 
     Examples
     --------
@@ -47,8 +49,9 @@ class ProgressBar:
     ...     scan.run(bar, INTERVAL_S)
     """
 
-    def __init__(self, bad: str = "bad") -> None:
+    def __init__(self, bad: str = "bad", noun: str = "files") -> None:
         self._bad = bad
+        self._noun = noun
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
         self._start_s = 0.0
@@ -91,7 +94,7 @@ class ProgressBar:
         gigabytes = progress.bytes_done / 1e9
         bad = f", {progress.bad:,} {self._bad}" if progress.bad else ""
         return (
-            f"{progress.files_done:,}/{found} files, {gigabytes:,.2f} GB, "
+            f"{progress.files_done:,}/{found} {self._noun}, {gigabytes:,.2f} GB, "
             f"{gigabytes / elapsed_s:.1f} GB/s{bad}"
         )
 

@@ -1,35 +1,20 @@
-"""The one typed schema of all tables, and one row of it as a record."""
+"""The typed schema of tables of statistics, and one row of it as a record."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final
 
-from arro3.core import DataType, Field, Schema
+from arro3.core import Field, Schema
 
-Kind: TypeAlias = Literal["integer", "real", "text", "shape"]
+from fastdump._column import ARROW_TYPE, Column, TableKind
 
 LEVELS: Final = ("header", "health", "basic", "full")
 """What was computed, each a superset of the one before; "header" computes no statistic."""
 
 IO: Final = ("input", "output", "buffer", "space")
-
-INT64_MIN: Final = -(2**63)
-INT64_MAX: Final = 2**63 - 1
-MAX_EXACT_INTEGER: Final = 2**53
-"""Up to here a float64 that is an integer is the one that was meant."""
-
-
-class Column(NamedTuple):
-    """One column of the schema; `level` is the lowest at which it can have a value."""
-
-    name: str
-    kind: Kind
-    nullable: bool = True
-    level: str = "header"
-
 
 COLUMNS: Final = (
     Column("rank", "integer"),
@@ -76,23 +61,17 @@ COLUMN: Final = {column.name: column for column in COLUMNS}
 FULL_ONLY: Final = frozenset(column.name for column in COLUMNS if column.level == "full")
 """Columns that only a table of level "full" has; the others exist at every level."""
 
-ARROW_TYPE: Final[dict[Kind, DataType]] = {
-    "integer": DataType.int64(),
-    "real": DataType.float64(),
-    "text": DataType.utf8(),
-    "shape": DataType.list(Field("item", DataType.int64())),
-}
-
-EXPECTED: Final[dict[Kind, str]] = {
-    "integer": "a 64-bit integer",
-    "real": "a number",
-    "text": "text",
-    "shape": "a list of 64-bit integers",
-}
-"""What a message calls a value of each kind."""
+KIND: Final = TableKind(
+    "table of statistics", COLUMN, dict.fromkeys(FULL_ONLY, "is computed at level 'full'")
+)
 
 _LEVEL_KEY = "fastdump.level"
 _SKIPPED_KEY = "fastdump.skipped"
+
+
+def level_of(names: Iterable[str]) -> str:
+    """Return the lowest level that has all columns in `names`."""
+    return max((COLUMN[name].level for name in names), key=LEVELS.index, default=LEVELS[0])
 
 
 def columns_of(level: str) -> list[Column]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastdump._arrow_column import integer_array, is_null, real_array, text_list
-from fastdump._schema import INT64_MAX
+from fastdump._column import INT64_MAX
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from fastdump import _core
+from fastdump._column import INT64_MAX, INT64_MIN
 from fastdump._progress import INTERVAL_S, ProgressBar
-from fastdump._schema import INT64_MAX, INT64_MIN, IO, LEVELS
+from fastdump._schema import IO, LEVELS
 from fastdump._table import StatsTable
 from fastdump.errors import NoDumpError
 

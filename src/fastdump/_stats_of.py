@@ -96,22 +96,30 @@ def stats_of(
     1
     """
     check_level(level)
+    array = np.asanyarray(array)
+    data = element_bytes(array)
+    values = _core.reduce_buffer(data.data, array.dtype.name, array.size, level, n_threads(threads))
+    return tensor_stats(values, level)
+
+
+def element_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the elements of `array` as they would lie in a dump, in C order, without a copy if so.
+
+    Raises
+    ------
+    TypeError
+        If elements are masked.
+    UnsupportedDTypeError
+        If fastdump computes nothing of elements of this type.
+    """
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError("a masked array has no bytes for what is masked: use array.compressed()")
-    array = np.asarray(array)
     bits = _reducible_types().get(array.dtype.name)
     if bits is None:
         raise UnsupportedDTypeError(f"there are no statistics for elements of {array.dtype}")
     contiguous = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(-1)
     data = contiguous.view(np.uint8)
-    values = _core.reduce_buffer(
-        (data if bits >= 8 else _packed(data, bits)).data,
-        array.dtype.name,
-        array.size,
-        level,
-        n_threads(threads),
-    )
-    return tensor_stats(values, level)
+    return data if bits >= 8 else _packed(data, bits)
 
 
 def check_level(level: str) -> None:

@@ -14,25 +14,27 @@ from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any
 
 from fastdump._arrow_ipc import check_batches, check_footer
+from fastdump._column_table import AnyTable, ColumnTable
 from fastdump._conform import check_names, check_types
 from fastdump._parquet_checksum import KEY, PLACEHOLDER, add_checksum, check_checksum
-from fastdump._table import StatsTable
 from fastdump.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatchReader, Schema, Table
+
+    from fastdump._column import TableKind
 
 # Both formats begin with their magic and end with the footer, its length in four bytes, the magic.
 _ARROW_MAGIC = b"ARROW1"
 _PARQUET_MAGIC = b"PAR1"
 
 
-def write_arrow(table: StatsTable, file: IO[bytes]) -> None:
+def write_arrow(table: ColumnTable[Any], file: IO[bytes]) -> None:
     """Write an Arrow IPC file, not compressed, so that it can be mapped."""
     file.write(_encoded(table, _arro3_io().write_ipc, compression=None))
 
 
-def write_parquet(table: StatsTable, file: IO[bytes]) -> None:
+def write_parquet(table: ColumnTable[Any], file: IO[bytes]) -> None:
     """Write a Parquet file with a checksum."""
     metadata = {KEY: PLACEHOLDER}
     encoded = _encoded(
@@ -42,23 +44,23 @@ def write_parquet(table: StatsTable, file: IO[bytes]) -> None:
     file.write(encoded)
 
 
-def read_arrow(file: IO[bytes]) -> StatsTable:
-    """Read an Arrow IPC file; raise ValueError if it is not a table of statistics."""
+def read_arrow(file: IO[bytes], table_type: type[AnyTable]) -> AnyTable:
+    """Read an Arrow IPC file; raise ValueError if it is not a table of this type."""
     read_ipc = _arro3_io().read_ipc
     file.seek(_footer_begin(file, _ARROW_MAGIC))
     footer = file.read()
     check_footer(footer, file.tell())
-    schema = _schema(read_ipc, file)
+    schema = _schema(read_ipc, file, table_type.kind)
     check_batches(file, footer, schema)
-    return StatsTable(_rows(read_ipc, file))
+    return table_type(_rows(read_ipc, file))
 
 
-def read_parquet(file: IO[bytes]) -> StatsTable:
-    """Read a Parquet file; raise ValueError if it is not a table of statistics."""
+def read_parquet(file: IO[bytes], table_type: type[AnyTable]) -> AnyTable:
+    """Read a Parquet file; raise ValueError if it is not a table of this type."""
     open_parquet = _arro3_io().read_parquet
     check_checksum(file, _footer_begin(file, _PARQUET_MAGIC))
-    _schema(open_parquet, file)
-    return StatsTable(_rows(open_parquet, file))
+    _schema(open_parquet, file, table_type.kind)
+    return table_type(_rows(open_parquet, file))
 
 
 def _arro3_io() -> ModuleType:
@@ -72,7 +74,7 @@ def _arro3_io() -> ModuleType:
     return arro3.io
 
 
-def _encoded(table: StatsTable, encode: Callable[..., None], **options: Any) -> bytearray:
+def _encoded(table: ColumnTable[Any], encode: Callable[..., None], **options: Any) -> bytearray:
     from fastdump._core import __version__
 
     metadata = table.schema.metadata_str | {"fastdump.version": __version__}
@@ -83,13 +85,15 @@ def _encoded(table: StatsTable, encode: Callable[..., None], **options: Any) -> 
     return bytearray(encoded.getbuffer())
 
 
-def _schema(open_reader: Callable[[IO[bytes]], RecordBatchReader], file: IO[bytes]) -> Schema:
-    """Return the schema, and see that it can be that of a table of statistics."""
+def _schema(
+    open_reader: Callable[[IO[bytes]], RecordBatchReader], file: IO[bytes], kind: TableKind
+) -> Schema:
+    """Return the schema, and see that it can be that of a table of `kind`."""
     file.seek(0)
     with _value_errors():
         schema = open_reader(file).schema
-    check_names(schema.names)
-    check_types(schema)
+    check_names(schema.names, kind)
+    check_types(schema, kind)
     return schema
 
 

@@ -7,15 +7,15 @@ import functools
 import io
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO
+from typing import IO, Any
 
 from arro3.core import Array, RecordBatch, Schema, Table
 
 from fastdump._arrow_column import column_of
 from fastdump._chunks import ROWS, chunks
-from fastdump._conform import check_names, conform, level_of
-from fastdump._schema import COLUMN, EXPECTED, LEVELS, MAX_EXACT_INTEGER, Column, Kind, schema_of
-from fastdump._table import StatsTable
+from fastdump._column import EXPECTED, MAX_EXACT_INTEGER, Column, Kind, TableKind
+from fastdump._column_table import AnyTable, ColumnTable
+from fastdump._conform import check_names, conform
 
 # Longer than any row can be: 37 fields, of which the csv module reads up to 128 Ki characters.
 _MAX_LINE_BYTES = 32 << 20
@@ -24,28 +24,24 @@ _MAX_LINE_BYTES = 32 << 20
 _VENDOR_COLUMNS = {"Input/Output", "Data Type"}
 
 
-def write_csv(table: StatsTable, file: IO[bytes]) -> None:
-    """Write `table`, without the columns that its level does not compute."""
+def write_csv(table: ColumnTable[Any], file: IO[bytes]) -> None:
+    """Write `table`, without the columns that say nothing at its level."""
     batch = table.arrow.to_batches()[0]
-    names = [name for name in batch.column_names if _is_written(batch, name, table.level)]
+    names = [name for name in batch.column_names if table.is_csv_column(name)]
+    columns_by_name = table.kind.columns
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text)
     writer.writerow(names)
     for lists in chunks(batch):
         columns = [
-            map(_shape_cell, lists[name]) if COLUMN[name].kind == "shape" else lists[name]
+            map(_CELLS[kind], lists[name])
+            if (kind := columns_by_name[name].kind) in _CELLS
+            else lists[name]
             for name in names
         ]
         writer.writerows(zip(*columns, strict=True))
     text.flush()
     text.detach()
-
-
-def _is_written(batch: RecordBatch, name: str, level: str) -> bool:
-    if LEVELS.index(COLUMN[name].level) <= LEVELS.index(level):
-        return True
-    # Rows of the vendor's statistics have values that no level of ours computed.
-    return batch.column(name).null_count < batch.num_rows
 
 
 def _shape_cell(shape: tuple[int, ...] | None) -> str | None:
@@ -54,7 +50,14 @@ def _shape_cell(shape: tuple[int, ...] | None) -> str | None:
     return "x".join(map(str, shape)) if shape else "()"
 
 
-def read_csv(file: IO[bytes]) -> StatsTable:
+def _boolean_cell(value: bool | None) -> str | None:
+    return None if value is None else str(value).lower()
+
+
+_CELLS: dict[Kind, Callable[[Any], str | None]] = {"shape": _shape_cell, "boolean": _boolean_cell}
+
+
+def read_csv(file: IO[bytes], table_type: type[AnyTable]) -> AnyTable:
     """Read what `write_csv` or a spreadsheet has written; raise ValueError if it is not that."""
     records = _records(file)
     _, names = next(records, (0, []))
@@ -63,11 +66,10 @@ def read_csv(file: IO[bytes]) -> StatsTable:
             "these are statistics that the device's software wrote: stats() reads them, "
             "not read_stats"
         )
-    check_names(names)
-    level = level_of(names)
-    schema = schema_of(level, {})
-    table = Table.from_batches(list(_batches(records, names, schema)), schema=schema)
-    return StatsTable(table, level=level)
+    check_names(names, table_type.kind)
+    schema = table_type.schema_for(names, {})
+    batches = list(_batches(records, names, schema, table_type.kind))
+    return table_type(Table.from_batches(batches, schema=schema))
 
 
 def _records(file: IO[bytes]) -> Iterator[tuple[int, list[str]]]:
@@ -94,7 +96,10 @@ def _lines(file: IO[bytes]) -> Iterator[str]:
 
 
 def _batches(
-    records: Iterator[tuple[int, list[str]]], names: Sequence[str], schema: Schema
+    records: Iterator[tuple[int, list[str]]],
+    names: Sequence[str],
+    schema: Schema,
+    kind: TableKind,
 ) -> Iterator[RecordBatch]:
     while part := list(itertools.islice(records, ROWS)):
         part = [(line, row) for line, row in part if row]  # without empty lines
@@ -103,10 +108,10 @@ def _batches(
                 raise ValueError(f"line {line}: {len(row)} fields, the header has {len(names)}")
         lines = [line for line, _ in part]
         columns = {
-            name: _parsed([row[i] for _, row in part], COLUMN[name], lines)
+            name: _parsed([row[i] for _, row in part], kind.columns[name], lines)
             for i, name in enumerate(names)
         }
-        yield conform(columns, len(part), schema)
+        yield conform(columns, len(part), schema, kind)
 
 
 def _parsed(cells: Sequence[str], column: Column, lines: Sequence[int]) -> Array:
@@ -144,8 +149,16 @@ def _shape(cell: str) -> tuple[int, ...]:
     return () if cell == "()" else tuple(map(int, cell.split("x")))
 
 
+def _boolean(cell: str) -> bool:
+    # Other programs write True, or TRUE.
+    if cell.lower() not in ("true", "false"):
+        raise ValueError
+    return cell.lower() == "true"
+
+
 _PARSERS: dict[Kind, Callable[[str], object]] = {
     "integer": _integer,
     "real": float,
     "shape": _shape,
+    "boolean": _boolean,
 }

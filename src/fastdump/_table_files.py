@@ -7,33 +7,27 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+from fastdump._column_table import AnyTable, ColumnTable
 from fastdump._table import StatsTable
 from fastdump._table_arrow import read_arrow, read_parquet, write_arrow, write_parquet
 from fastdump._table_csv import read_csv, write_csv
 from fastdump._table_json import read_json, write_json
 from fastdump.errors import DumpFormatError
 
-_WRITERS: dict[str, Callable[[StatsTable, IO[bytes]], None]] = {
+_WRITERS: dict[str, Callable[[ColumnTable[Any], IO[bytes]], None]] = {
     ".csv": write_csv,
     ".json": write_json,
     ".arrow": write_arrow,
     ".parquet": write_parquet,
 }
-# A reader raises ValueError for whatever is wrong with the bytes.
-_READERS: dict[str, Callable[[IO[bytes]], StatsTable]] = {
-    ".csv": read_csv,
-    ".json": read_json,
-    ".arrow": read_arrow,
-    ".parquet": read_parquet,
-}
 
 
-def write_table(table: StatsTable, path: str | os.PathLike[str]) -> None:
-    """Do what `StatsTable.write` promises."""
+def write_table(table: ColumnTable[Any], path: str | os.PathLike[str]) -> None:
+    """Do what `ColumnTable.write` promises."""
     write = _WRITERS[format_suffix(path)]
-    with _replacing(Path(path)) as file:
+    with replacing(Path(path)) as file:
         write(table, file)
 
 
@@ -69,10 +63,20 @@ def read_stats(path: str | os.PathLike[str]) -> StatsTable:
     --------
     >>> fastdump.read_stats("run1.csv").worst(10)  # doctest: +SKIP
     """
-    read = _READERS[format_suffix(path)]
+    return read_table(path, StatsTable)
+
+
+def read_table(path: str | os.PathLike[str], table_type: type[AnyTable]) -> AnyTable:
+    """Read a table of this type that was written; raise as `read_stats` does."""
+    suffix = format_suffix(path)
     with Path(path).open("rb") as file:
+        # A reader raises ValueError for whatever is wrong with the bytes.
         try:
-            return read(file)
+            if suffix == ".csv":
+                return read_csv(file, table_type)
+            if suffix == ".json":
+                return read_json(file, table_type)
+            return (read_arrow if suffix == ".arrow" else read_parquet)(file, table_type)
         except ValueError as error:
             raise DumpFormatError(f"{os.fspath(path)!r}: {error}") from error
 
@@ -86,7 +90,7 @@ def format_suffix(path: str | os.PathLike[str]) -> str:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Give a file that takes the place of `path` at the end, and vanishes if there is an error."""
     target = path.resolve()  # replaces what a link points to, not the link
     temporary = target.with_name(f".fastdump-{secrets.token_hex(8)}.tmp")

@@ -8,29 +8,19 @@ import math
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from arro3.core import Array
+from arro3.core import Array, Table
 
 from fastdump._arrow_column import column_of
 from fastdump._chunks import chunks
-from fastdump._conform import check_names, conform, level_of
-from fastdump._schema import (
-    COLUMN,
-    EXPECTED,
-    INT64_MAX,
-    INT64_MIN,
-    Column,
-    Kind,
-    checked_level,
-    checked_skipped,
-    schema_of,
-)
-from fastdump._table import StatsTable
+from fastdump._column import EXPECTED, INT64_MAX, INT64_MIN, Column, Kind
+from fastdump._column_table import AnyTable, ColumnTable
+from fastdump._conform import check_names, conform
 
 # What JSON has no number for.
 _NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
-def write_json(table: StatsTable, file: IO[bytes]) -> None:
+def write_json(table: ColumnTable[Any], file: IO[bytes]) -> None:
     """Write `table` as one object with all its columns."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
     text.writelines(json_text(table, ensure_ascii=False))
@@ -38,18 +28,18 @@ def write_json(table: StatsTable, file: IO[bytes]) -> None:
     text.detach()
 
 
-def json_text(table: StatsTable, *, ensure_ascii: bool) -> Iterator[str]:
+def json_text(table: ColumnTable[Any], *, ensure_ascii: bool) -> Iterator[str]:
     """Yield what `write_json` writes, piece by piece."""
     from fastdump._core import __version__
 
     encode = json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False).encode
-    head = {"fastdump": __version__, "level": table.level, "skipped": table.skipped}
+    head = {"fastdump": __version__, **table.head}
     yield encode(head)[:-1] + ', "rows": ['
     separator = "\n"
     names = table.column_names
     for lists in chunks(table.arrow.to_batches()[0]):
         columns = [
-            map(json_real, lists[name]) if COLUMN[name].kind == "real" else lists[name]
+            map(json_real, lists[name]) if table.kind.columns[name].kind == "real" else lists[name]
             for name in names
         ]
         for values in zip(*columns, strict=True):
@@ -63,14 +53,15 @@ def json_real(value: float | None) -> float | str | None:
     return value if value is None or math.isfinite(value) else repr(value)
 
 
-def read_json(file: IO[bytes]) -> StatsTable:
+def read_json(file: IO[bytes], table_type: type[AnyTable]) -> AnyTable:
     """Read what `write_json` has written; raise ValueError if it is not that."""
+    kind = table_type.kind
     try:
         document = json.loads(file.read().decode("utf-8-sig"))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     if not isinstance(document, dict) or not isinstance(document.get("rows"), list):
-        raise ValueError("not an object with a list of rows, so this is not a table of statistics")
+        raise ValueError(f"not an object with a list of rows, so this is not a {kind.noun}")
     rows = document["rows"]
     names: dict[str, None] = {}  # in order of appearance
     for i, row in enumerate(rows):
@@ -78,12 +69,11 @@ def read_json(file: IO[bytes]) -> StatsTable:
             raise ValueError(f"row {i} is {row!r:.80}, expected an object")
         names.update(dict.fromkeys(row))
     if rows:
-        check_names(list(names))
-    level = checked_level(document.get("level")) or level_of(names)
-    skipped = checked_skipped(document.get("skipped", {}))
-    columns = {name: _column(rows, COLUMN[name]) for name in names}
-    batch = conform(columns, len(rows), schema_of(level, skipped))
-    return StatsTable(batch, level=level, skipped=skipped)
+        check_names(list(names), kind)
+    schema = table_type.schema_for(list(names), document)
+    columns = {name: _column(rows, kind.columns[name]) for name in names}
+    batch = conform(columns, len(rows), schema, kind)
+    return table_type(Table.from_batches([batch], schema=schema))
 
 
 def _column(rows: list[dict[str, Any]], column: Column) -> Array:
@@ -116,6 +106,10 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
+def _is_boolean(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 def _is_shape(value: object) -> bool:
     return isinstance(value, list) and all(map(_is_integer, value))
 
@@ -125,4 +119,5 @@ _IS_VALID: dict[Kind, Callable[[object], bool]] = {
     "real": _is_real,
     "text": _is_text,
     "shape": _is_shape,
+    "boolean": _is_boolean,
 }

@@ -56,9 +56,20 @@ from fastdump.demo import (
     metavar="N",
     help="Of the weights and the tokens.",
 )
+@click.option(
+    "--wrong",
+    metavar="OP_NAME",
+    help="Let this operator compute values a sixteenth too large: a run to compare with another.",
+)
 @click.option("--force", is_flag=True, help="Replace an earlier demo dump in DIR.")
 def command(
-    directory: Path, kind: str, size: str, n_files: int | None, seed: int, force: bool
+    directory: Path,
+    kind: str,
+    size: str,
+    n_files: int | None,
+    seed: int,
+    wrong: str | None,
+    force: bool,
 ) -> int:
     """Write the dump of a small transformer on two ranks into DIR, which must be new or empty.
 
@@ -71,9 +82,10 @@ def command(
       fastdump demo demo_dump
       fastdump demo demo_dump --force --size 2GB --files 20000
       fastdump demo overflow_dump --kind overflow
+      fastdump demo other_dump --wrong model.layers.1.mlp.act_fn/Swish
     """  # noqa: D301 (\b is for click: do not wrap)
-    if kind != "model" and (size != "small" or n_files is not None):
-        raise click.UsageError(f"--size and --files are for --kind model, not {kind}")
+    if kind != "model" and (size != "small" or n_files is not None or wrong is not None):
+        raise click.UsageError(f"--size, --files and --wrong are for --kind model, not {kind}")
     if force:
         _remove_earlier(directory)
     if kind == "overflow":
@@ -83,7 +95,7 @@ def command(
         _print_watcher(write_watcher_demo(directory, seed=seed))
         return exit_codes.SUCCESS
     try:
-        demo = write_demo(directory, size=size, n_files=n_files, seed=seed)
+        demo = write_demo(directory, size=size, n_files=n_files, seed=seed, wrong=wrong)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     _print(demo)

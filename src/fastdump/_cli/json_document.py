@@ -6,7 +6,8 @@ import json
 import sys
 from typing import Any
 
-from fastdump import StatsTable, __version__
+from fastdump import __version__
+from fastdump._column_table import ColumnTable
 from fastdump._table_json import json_text
 
 
@@ -22,6 +23,6 @@ def print_json(document: dict[str, Any]) -> None:
     sys.stdout.write(text + "\n")
 
 
-def print_table(table: StatsTable) -> None:
-    """Print the document that `StatsTable.write` makes of a table."""
+def print_table(table: ColumnTable[Any]) -> None:
+    """Print the document that its `write` makes of a table."""
     sys.stdout.writelines(json_text(table, ensure_ascii=True))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +14,13 @@ from fastdump import FastdumpError, StatsRow, StatsTable
 from fastdump._cli.console import stdout_console, stdout_width
 from fastdump._cli.json_document import print_table
 from fastdump._cli.options import filter_options, json_option, paths_argument, scan_options
+from fastdump._cli.output_file import check_output
 from fastdump._cli.scanning import Outcome, scan_paths
 from fastdump._printable import printable
 from fastdump._quantities import counted, duration_text, size_text, skipped_text
 from fastdump._row_text import row_table
 from fastdump._severity import rows_with_nan_or_pos_inf, rows_with_neg_inf, uncounted
 from fastdump._styles import BAD, DOUBTFUL, GOOD, SUBTLE, status_style
-from fastdump._table_files import format_suffix
 
 _DEFAULT_ROWS = 20
 
@@ -96,7 +94,7 @@ def command(
       fastdump stats dump_dir --json --rows 1
     """  # noqa: D301 (\b is for click: do not wrap)
     for output in outputs:
-        _check_output(output)
+        check_output(output)
     outcome = scan_paths(
         paths,
         level=level,
@@ -125,18 +123,6 @@ def command(
     if failure is not None:
         raise failure
     return outcome.exit_code
-
-
-def _check_output(path: Path) -> None:
-    """Find out before the scan what would fail after it."""
-    try:
-        format_suffix(path)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path.parent))
 
 
 def _print(table: StatsTable, outcome: Outcome, rows: int, paths: tuple[str, ...]) -> None:

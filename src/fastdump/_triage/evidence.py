@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._schema import INT64_MAX
+from fastdump._column import INT64_MAX
 from fastdump._stats import PathLike
 from fastdump._triage.collectives import Collectives
 from fastdump._triage.dump_files import DumpFiles

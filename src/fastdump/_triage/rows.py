@@ -17,7 +17,8 @@ from arro3.core import (
 
 from fastdump import _severity
 from fastdump._arrow_column import integer_array, is_null, real_array
-from fastdump._schema import INT64_MAX, IO
+from fastdump._column import INT64_MAX
+from fastdump._schema import IO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

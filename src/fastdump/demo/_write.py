@@ -96,6 +96,7 @@ def write_demo(
     size: str | int = "small",
     n_files: int | None = None,
     seed: int = 0,
+    wrong: str | None = None,
 ) -> DemoDump:
     """Write a realistic dump of a small decoder-only transformer that overflows.
 
@@ -124,6 +125,9 @@ def write_demo(
         steps.
     seed : int
         Of weights and tokens.
+    wrong : str, optional
+        Name of an operator that computes values a sixteenth too large, for a run that differs from
+        another one.
 
     Returns
     -------
@@ -133,7 +137,7 @@ def write_demo(
     Raises
     ------
     ValueError
-        If `size` or `n_files` is not understood or not positive.
+        If `size` or `n_files` is not understood or not positive, or no operator is called `wrong`.
     FileExistsError
         If `directory` is not empty.
     OSError
@@ -163,8 +167,10 @@ def write_demo(
     clean_steps = [step for step in range(n_steps) if step != _OVERFLOW_STEP]
     clean = [StepRecorder(directory, rank, clean_steps) for rank in range(N_RANKS)]
     overflowing = [StepRecorder(directory, rank, [_OVERFLOW_STEP]) for rank in range(N_RANKS)]
-    _evaluate(clean, weights, _batches(extents, seed, 0))
-    _evaluate(overflowing, weights, _batches(extents, seed, _OVERFLOW_STEP))
+    _evaluate(clean, weights, _batches(extents, seed, 0), wrong)
+    _evaluate(overflowing, weights, _batches(extents, seed, _OVERFLOW_STEP), wrong)
+    if wrong is not None and wrong not in clean[0].paths:
+        raise ValueError(f"no operator of the demo model is called {wrong!r}")
 
     last = overflowing if n_steps - 1 == _OVERFLOW_STEP else clean
     truncated = list(last[_TRUNCATED_RANK].paths.values())[-1]
@@ -210,9 +216,12 @@ def _evaluate(
     recorders: Sequence[StepRecorder],
     weights: DecoderWeights,
     batches: Sequence[npt.NDArray[np.int64]],
+    wrong: str | None,
 ) -> None:
     """Run one step on all ranks."""
-    ranks = [Operators(DeviceMemory(_ACTIVATIONS_ADDRESS), recorder) for recorder in recorders]
+    ranks = [
+        Operators(DeviceMemory(_ACTIVATIONS_ADDRESS), recorder, wrong) for recorder in recorders
+    ]
     # Overflow and what follows from it is what this dump is about.
     with np.errstate(all="ignore"):
         results = [
@@ -253,7 +262,7 @@ def _plan(size: str | int, n_files: int | None, seed: int) -> tuple[DecoderSize,
 def _weigh(extents: DecoderSize, seed: int) -> tuple[int, int]:
     """Return how many files and bytes a step of all ranks has; nothing is written."""
     recorders = [StepRecorder(Path(), rank, []) for rank in range(N_RANKS)]
-    _evaluate(recorders, DecoderWeights(extents, seed), _batches(extents, seed, 0))
+    _evaluate(recorders, DecoderWeights(extents, seed), _batches(extents, seed, 0), None)
     return sum(r.files_per_step for r in recorders), sum(r.bytes_per_step for r in recorders)
 
 

@@ -1,0 +1,66 @@
+"""Names of operators made comparable: what versions, frameworks and file names change in them."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+_REPLACED = str.maketrans(dict.fromkeys(" ./\\", "_"))
+_SEPARATORS = re.compile(r"[\s./\\_:\-]+")
+# Of wrappers around a model, which come and go.
+_WRAPPERS = frozenset(
+    ("model", "module", "default", "network", "net", "backbone", "graph", "main", "root", "self")
+)
+_SUBGRAPH = re.compile(r"^partition\d+_rank\d+_new_sub_graph\d+_(?:sgt_graph_\d+_)?")
+_SLICE = re.compile(r"_lxslice\d+$")
+_COUNTER = re.compile(r"(?:op)?\d+")
+_CONVERTED = re.compile(r"\.(?:input|output|space|l1buffer)\.\d+(?:\..*)?\.npy$")
+_DIGITS_AT_END = re.compile(r"\d+$")
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def in_file_name(name: str | None) -> str | None:
+    """Return `name` as names of files have it."""
+    return None if name is None else name.translate(_REPLACED)
+
+
+def dump_file_name(path: str | None) -> str | None:
+    """Return the name of the dump file that a file is, or was converted from."""
+    return None if path is None else _CONVERTED.sub("", path.rpartition("/")[2])
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def tokens(name: str) -> tuple[str, ...]:
+    """Return the words of a name, in lower case, whatever separates them."""
+    plain = _SLICE.sub("", _SUBGRAPH.sub("", name))
+    return tuple(word for word in _SEPARATORS.split(plain.lower()) if word)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def normalised(name: str | None) -> str | None:
+    """Return `name` without wrappers in front, with one kind of separator.
+
+    >>> normalised("model.layers.3/Add")
+    'layers_3_add'
+    """
+    if name is None:
+        return None
+    words = tokens(name)
+    n_wrappers = 0
+    while n_wrappers < len(words) - 1 and words[n_wrappers] in _WRAPPERS:
+        n_wrappers += 1
+    return "_".join(words[n_wrappers:]) or None
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def without_counter(name: str | None) -> str | None:
+    """Return a normalised `name` without the number that tells operators of one kind apart.
+
+    >>> without_counter("Default/network/Add-op17")
+    'add'
+    """
+    words = (normalised(name) or "").split("_")
+    while len(words) > 1 and _COUNTER.fullmatch(words[-1]):
+        words.pop()
+    words[-1] = _DIGITS_AT_END.sub("", words[-1]) or words[-1]
+    return "_".join(words) or None

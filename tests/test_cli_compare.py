@@ -1,0 +1,298 @@
+"""`fastdump compare`: what it prints, writes and returns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from comparisons import X, chain, write_op
+
+import fastdump
+from fastdump import _core
+from fastdump._cli import main
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[str, str]:
+    """Two runs that part at layer 2; each has an operator that the other lacks."""
+    for side, wrong in (("a", {2: 0.5, 4: 3.0}), ("b", {})):
+        chain(tmp_path / side, wrong=wrong)
+        write_op(tmp_path / side, f"Only{side} only_{side}", at=40, outputs=[X])
+    return str(tmp_path / "a"), str(tmp_path / "b")
+
+
+@pytest.fixture
+def equal(tmp_path: Path) -> tuple[str, str]:
+    chain(tmp_path / "c")
+    chain(tmp_path / "d")
+    return str(tmp_path / "c"), str(tmp_path / "d")
+
+
+def lists_of(text: str) -> dict[str, list[list[str]]]:
+    """Return the cells of each list that was printed, by its title."""
+    lists = {}
+    for block in text.split("\n\n"):
+        title, *lines = block.splitlines()
+        if title.endswith(":"):
+            lists[title] = [line.split() for line in lines[1:]]
+    return lists
+
+
+def test_it_leads_with_what_to_act_on(
+    runs: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *runs]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    first, second, third, *_ = out.splitlines()
+    assert first == fastdump.compare(*runs).conclusion
+    assert first.startswith("Rank 0, step 0: Mul layers.2/Mul is the first operator to diverge")
+    assert first.endswith("1 tensor only in a; 1 tensor only in b.")
+    assert second.startswith("18 pairs (18 by name), ")
+    assert third == "11 equal; 7 diverges; 1 only_in_a; 1 only_in_b"
+    lists = lists_of(out)
+    assert list(lists) == [
+        "operators, by the error that they add:",
+        "worst pairs:",
+        "without a partner:",
+    ]
+    operators, pairs, alone = lists.values()
+    assert [row[3] for row in operators[:2]] == ["layers.4/Mul", "layers.2/Mul"]
+    assert [row[-1] for row in operators[:2]] == ["inherited", "here"]
+    assert len(pairs) == 7
+    assert [row[-1] for row in alone] == ["only_in_a", "only_in_b"]
+    hint = out.splitlines()[-1]
+    assert hint.startswith(f"fastdump show {runs[0]}/")
+    assert hint.endswith(":output.0")
+    assert main(hint.split()[1:]) == 0
+
+
+def test_rows_that_are_printed(runs: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *runs, "-n", "2"]) == 1
+    out = capsys.readouterr().out
+    lists = lists_of(out)
+    assert list(lists)[:2] == [
+        "operators, by the error that they add, 2 of 4:",
+        "worst pairs, 2 of 7:",
+    ]
+    assert all(len(rows) == 2 for rows in lists.values())
+    assert "-n 0 prints all, -o FILE writes all pairs" in out
+
+
+def test_no_divergence(equal: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *equal]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.splitlines()[0] == "No divergence: all 18 pairs are bit-equal."
+    assert len(out.splitlines()) == 3
+
+
+def test_json(runs: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *runs, "--json", "--kl", "--rtol", "1e-3"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    table = fastdump.compare(*runs, kl=True, rtol=1e-3)
+    assert list(document) == [
+        *("fastdump", "a", "b", "compared", "tolerances", "notes", "skipped_a", "skipped_b"),
+        *("conclusion", "summary", "first_divergence", "operators", "rows"),
+    ]
+    assert (document["a"], document["b"], document["compared"]) == (*runs, "elements")
+    assert document["tolerances"]["rtol"] == 1e-3
+    assert document["conclusion"] == table.conclusion
+    assert document["summary"] == table.summary()
+    first = document["first_divergence"]
+    assert list(first) == [
+        *("rank", "step", "timestamp", "op_type", "op_name", "path_a", "path_b", "tensor"),
+        *("cause", "input_error", "output_error", "added_error"),
+    ]
+    assert (first["op_name"], first["cause"]) == ("layers.2/Mul", "here")
+    ranked = [op["op_name"] for op in document["operators"]]
+    assert ranked == [op.op_name for op in table.by_added_error()]
+    assert len(document["rows"]) == len(table)
+    for row, expected in zip(document["rows"], table, strict=True):
+        assert list(row) == table.column_names
+        assert row["shape_a"] == (None if expected.shape_a is None else list(expected.shape_a))
+        assert row["kl_divergence"] == expected.kl_divergence
+    assert main(["compare", *runs, "--json", "-n", "3"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert [row["verdict"] for row in document["rows"]] == ["diverges"] * 3
+
+
+def test_infinite_errors_in_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = np.where(X > 0, X, np.nan).astype(np.float32)
+    write_op(tmp_path / "a", "Log x", at=1, inputs=[X], outputs=[bad])
+    write_op(tmp_path / "b", "Log x", at=1, inputs=[X], outputs=[X])
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["first_divergence"]["added_error"] == "inf"
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "n_beyond"),
+    [
+        (["max_abs_error=1e9"], 0, 0),
+        (["max_abs_error=2.9"], 1, 3),
+        (["cosine_similarity=-1"], 0, 0),
+        (["cosine_similarity=0.9999999"], 1, 7),
+        (["mismatched=100%"], 0, 0),
+        (["mismatched=99%"], 1, 7),
+        (["mismatched=24"], 0, 0),
+        (["mismatched=23"], 1, 7),
+        (["max_abs_error=1e9", "rmse=2.9"], 1, 3),
+    ],
+)
+def test_limits_alone_decide(
+    runs: tuple[str, str],
+    capsys: pytest.CaptureFixture[str],
+    limits: list[str],
+    code: int,
+    n_beyond: int,
+) -> None:
+    options = [part for limit in limits for part in ("--fail-over", limit)]
+    assert main(["compare", *runs, *options, "-n", "0"]) == code
+    lists = lists_of(capsys.readouterr().out)
+    assert len(lists.get("pairs beyond a limit:", [])) == n_beyond
+    main(["compare", *runs, *options, "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["failures"] == n_beyond
+    assert len(document["fail_over"]) == len(limits)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--fail-over", "speed=1"], "'speed=1' is not METRIC=VALUE"),
+        (["--fail-over", "rmse"], "'rmse' is not METRIC=VALUE"),
+        (["--fail-over", "rmse=1%"], "is not METRIC=VALUE"),
+        (["--fail-over", "rmse=x"], "'x' is not a number"),
+        (["--fail-over", "rmse=nan"], "'nan' is not a number"),
+        (["--rtol", "-1"], "rtol is -1.0"),
+        (["--max-mismatched", "2"], "max_mismatched"),
+        (["-o", "x.txt"], "does not end in one of"),
+        (["-o", "missing/x.html"], "missing: No such file"),
+        (["--map", "missing.csv"], "missing.csv: No such file"),
+    ],
+)
+def test_wrong_usage(
+    equal: tuple[str, str], capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    assert main(["compare", *equal, *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("fastdump: error: ")
+    assert words in err
+
+
+def test_a_dump_and_a_table(
+    equal: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["stats", equal[0], "-o", str(tmp_path / "c.json")])
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "c.json"), equal[1]]) == 2
+    assert f"fastdump stats {equal[1]} -o stats.parquet" in capsys.readouterr().err
+    main(["stats", equal[1], "-o", str(tmp_path / "d.csv")])
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "c.json"), str(tmp_path / "d.csv")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Statistics of 18 pairs show no divergence; no element was compared.")
+    assert "fastdump show" not in out
+
+
+def test_nothing_to_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_op(tmp_path / "a", "Add x", at=1, outputs=[X])
+    write_op(tmp_path / "b", "Mul y", at=1, outputs=[X])
+    (tmp_path / "empty").mkdir()
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
+    out, err = capsys.readouterr()
+    assert err == "fastdump: error: nothing was compared\n"
+    assert out.startswith("Nothing was compared: no tensor of a has a partner in b.")
+    assert "only_in_a" in out
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "empty")]) == 2
+    assert "no dump file in" in capsys.readouterr().err
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "missing")]) == 2
+    assert "missing" in capsys.readouterr().err
+
+
+def test_files_that_cannot_be_read(
+    equal: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = next(Path(equal[0]).rglob("Mul.layers_5*"))
+    path.write_bytes(b"\xff" * 100)
+    assert main(["compare", *equal]) == 3
+    out = capsys.readouterr().out
+    assert "malformed: a: " in out
+    assert main(["compare", *equal, "--op-name", "*[!5]/Mul"]) == 0
+
+
+def test_filters(runs: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *runs, "--op-name", "layers.[01]/Mul"]) == 0
+    assert capsys.readouterr().out.startswith("No divergence: all 6 pairs are bit-equal.")
+    assert main(["compare", *runs, "--tensor", "input", "--op-type", "Mul", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert {row["io"] for row in document["rows"]} == {"input"}
+
+
+def test_a_map(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_op(tmp_path / "a", "Add x", at=1, outputs=[X])
+    write_op(tmp_path / "b", "Mul y", at=1, outputs=[X])
+    (tmp_path / "map.csv").write_text("x,y\n")
+    arguments = ["compare", str(tmp_path / "a"), str(tmp_path / "b")]
+    assert main([*arguments, "--map", str(tmp_path / "map.csv")]) == 0
+    assert "1 pair (1 by map)" in capsys.readouterr().out
+
+
+def test_files(runs: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [tmp_path / f"out.{suffix}" for suffix in ("csv", "json", "parquet", "arrow", "html")]
+    options = [part for path in paths for part in ("-o", str(path))]
+    assert main(["compare", *runs, *options]) == 1
+    table = fastdump.compare(*runs)
+    for path in paths[:-1]:
+        assert list(fastdump.read_comparison(path)) == list(table)
+    assert "Operators by the error" in paths[-1].read_text()
+
+
+def test_names_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for side, value in (("a", X), ("b", X + 1)):
+        write_op(tmp_path / side, "Add x", at=1, named="evil\x1b[31m", outputs=[value])
+        write_op(tmp_path / side, f"T{side} y", at=2, named=f"{side}\x1b[31m", outputs=[value])
+    arguments = ["compare", str(tmp_path / "a"), str(tmp_path / "b")]
+    assert main(arguments) == 1
+    assert "\x1b" not in capsys.readouterr().out
+    assert main([*arguments, "--json"]) == 1
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert out.isascii()
+
+
+def test_what_was_done_is_kept_after_an_interrupt(
+    runs: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted:
+        """Compares only the first few pairs of what it is given."""
+
+        def __init__(self, a: list[Any], b: list[Any], **options: Any) -> None:
+            self._first = comparison(a[:9], b[:9], **options)
+            self._all = comparison(a, b, **options)
+
+        def run(self, on_progress: Any, interval_s: float) -> None:
+            self._first.run(on_progress, interval_s)
+
+            def stop(progress: Any) -> None:
+                raise KeyboardInterrupt
+
+            self._all.run(stop, interval_s)
+
+        def progress(self) -> Any:
+            return self._first.progress()
+
+        def table(self) -> Any:
+            return self._all.table()
+
+    comparison = _core.Comparison
+    monkeypatch.setattr(_core, "Comparison", Interrupted)
+    assert main(["compare", *runs]) == 130
+    out, err = capsys.readouterr()
+    assert err == "fastdump: interrupted after 9 pairs\n"
+    assert "18 pairs" in out
