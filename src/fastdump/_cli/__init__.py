@@ -18,7 +18,7 @@ _COMMANDS = {
     "ls": "What a dump holds, and what is odd about it; reads headers only.",
     "stats": "Statistics of every tensor, worst first.",
     "show": "One file: header, tensors, statistics.",
-    "triage": "Which operator made the first bad value, and what followed from it.",
+    "triage": "Which operator made the first bad value, and what followed.",
     "compare": "Where two runs part: pairs of tensors, and operators that diverge.",
     "overflow": "Overflow records, decoded and joined with their operators.",
     "watcher": "Which operator overwrote the memory of another.",
