@@ -67,8 +67,6 @@ struct CodePairs {
     auto max_y = broadcast(found.max_y);
     auto min_y = broadcast(found.min_y);
     for (std::size_t i = 0; i < whole; i += kWidth<Bits>) {
-      prefetch(a + i * sizeof(Bits), kVectorBytes);
-      prefetch(b + i * sizeof(Bits), kVectorBytes);
       const auto x = load<Vec<Bits>>(a + i * sizeof(Bits));
       const auto y = load<Vec<Bits>>(b + i * sizeof(Bits));
       const auto magnitude_x = x & kMagnitude;

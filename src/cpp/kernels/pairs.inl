@@ -262,6 +262,7 @@ inline Vec<double> relative_error(Vec<double> error, Vec<double> y) {
 // write the piece and to read it again.
 struct FromPiece {
   const PairPiece& piece;
+  void prefetch_next(std::size_t) const {}
   Vec<double> x(std::size_t i) const { return load<Vec<double>>(piece.x + i); }
   Vec<double> y(std::size_t i) const { return load<Vec<double>>(piece.y + i); }
 };
@@ -270,6 +271,12 @@ template <class Lanes>
 struct FromMemory {
   const std::byte* a;
   const std::byte* b;
+  // Of the block that comes next: while this one is added up memory has nothing else to do.
+  void prefetch_next(std::size_t i) const {
+    const std::size_t at = (i + kPairBlockElements) * Lanes::kBytes;
+    prefetch(a + at, kPairLanes * Lanes::kBytes);
+    prefetch(b + at, kPairLanes * Lanes::kBytes);
+  }
   Vec<double> x(std::size_t i) const { return Lanes::at(a + i * Lanes::kBytes); }
   Vec<double> y(std::size_t i) const { return Lanes::at(b + i * Lanes::kBytes); }
 };
@@ -282,6 +289,7 @@ inline void add_pairs(Source source, const PairPiece* piece, std::size_t begin, 
   PairSums local = sums;
   const Tolerance bounds = tolerance;
   for (std::size_t i = begin; i < end; i += kPairLanes) {
+    source.prefetch_next(i);
 #pragma GCC unroll 4
     for (std::size_t k = 0; k < kPairVectors; ++k) {
       const std::size_t at = i + k * kWidth<double>;

@@ -19,13 +19,10 @@ inline V load(const void* p) {
   return v;
 }
 
-// Asks for the lines that loads of nbytes at p will need so much later: no processor looks beyond a
-// page by itself.
+// Asks for nbytes at p, which loads will need later and which need not be there: no processor looks
+// beyond a page by itself.
 inline void prefetch(const std::byte* p, std::size_t nbytes) {
-  constexpr std::size_t kAhead = 8192;
-  for (std::size_t line = 0; line < nbytes; line += 64) {
-    __builtin_prefetch(p + kAhead + line, 0, 2);
-  }
+  for (std::size_t line = 0; line < nbytes; line += 64) __builtin_prefetch(p + line, 0, 2);
 }
 
 template <class V>
