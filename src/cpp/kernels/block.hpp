@@ -83,9 +83,8 @@ struct Block {
   std::int64_t first_bad;  // index in the block of the first NaN or Inf; -1: none
 };
 
-// Reduces n <= block_elements() packed elements at data, which need no alignment. `expect_bad`
-// chooses the faster order of work for data with NaN or Inf; it never changes the result.
-using BlockFunction = void (*)(const std::byte* data, std::size_t n, bool expect_bad, Block& block);
+// Reduces n <= block_elements() packed elements at data, which need no alignment.
+using BlockFunction = void (*)(const std::byte* data, std::size_t n, Block& block);
 
 // Writes n packed elements at data as their codes, one a byte, the bits above a code zero.
 using UnpackFunction = void (*)(const std::byte* data, std::size_t n, std::byte* out);

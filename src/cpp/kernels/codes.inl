@@ -11,6 +11,16 @@ inline Code order_of(Code magnitude, Code sign) {
   return (magnitude ^ sign) - sign;
 }
 
+template <bool kBad, class V, class Mask>
+inline void keep_extremes(V& max, V& min, V x, Mask finite) {
+  if constexpr (kBad) {
+    add_masked(x, finite, max, min);
+  } else {
+    max = x > max ? x : max;
+    min = x < min ? x : min;
+  }
+}
+
 template <class Bits, Bits kInf>
 struct CodePairs {
   using Word = std::make_unsigned_t<Bits>;

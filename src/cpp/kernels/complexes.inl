@@ -40,9 +40,13 @@ struct ComplexToMagnitude {
 };
 
 template <class Part, Level kLevel>
-void reduce_complexes(const std::byte* data, std::size_t n, bool expect_bad, Block& block) {
-  reduce_floats<Float64, Decoded<Float64, ComplexToMagnitude<Part>>, kLevel>(data, n, expect_bad,
-                                                                             block);
+void reduce_complexes(const std::byte* data, std::size_t n, Block& block) {
+  using Source = Decoded<Float64, ComplexToMagnitude<Part>>;
+  if constexpr (kLevel == Level::health) {
+    check_floats<Float64, Source>(data, n, block);
+  } else {
+    reduce_floats<Float64, Source, kLevel>(data, n, block);
+  }
   if constexpr (kLevel == Level::full) {
     // A complex number is subnormal or saturated if one of its parts is.
     block.subnormal = block.saturated = 0;

@@ -10,7 +10,10 @@ inline void decode_bytes(const std::byte* data, std::size_t n_bytes, std::byte* 
     store(to, wide(__builtin_convertvector(load<Half<std::uint8_t>>(from), Vec<T>)));
   };
   std::size_t i = 0;
-  for (; i + kWidth<T> <= n_bytes; i += kWidth<T>) convert(data + i, out + i * sizeof(T));
+  for (; i + kWidth<T> <= n_bytes; i += kWidth<T>) {
+    prefetch_ahead(data + i, kWidth<T>);
+    convert(data + i, out + i * sizeof(T));
+  }
   if (i == n_bytes) return;
   std::byte from[kWidth<T>] = {};
   std::byte to[kVectorBytes];
@@ -27,10 +30,22 @@ struct E5m2ToFloat16 {
 };
 
 // The code's fields land in float16 fields, whose exponent bias is 8 more: read as float16 the
-// value is 2^8 too small, subnormals included.
-struct E4m3fnToFloat16 {
+// value is 2^8 too small, subnormals included. NaN comes next after the largest value, as in the
+// code: float16 would take it for a number.
+struct E4m3fnToCodes {
   static constexpr int kBits = 8;
   static constexpr int kExponent = 8;
+  static void decode(const std::byte* data, std::size_t n, std::byte* out) {
+    decode_bytes(data, n, out, [](auto code) {
+      const auto shifted = (Vec<std::int16_t>)(code << 8) >> 1;  // the sign fills two bits
+      return (decltype(code))shifted & 0xbf80;
+    });
+  }
+};
+
+// The same with float16's NaN.
+struct E4m3fnToFloat16 {
+  static constexpr int kBits = 8;
   static void decode(const std::byte* data, std::size_t n, std::byte* out) {
     decode_bytes(data, n, out, [](auto code) {
       const auto magnitude = code & 0x7f;

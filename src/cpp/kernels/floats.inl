@@ -5,44 +5,33 @@
 //   kMagnitude, kInf     masks: all but the sign; the code of +Inf (above it: NaN)
 //   kMinNormal, kMaxFinite   codes, for the counts of level full
 //   kExponent            the value of a code is what F reads times 2^kExponent
-//   kStep                elements that one vector step consumes
-//   lane(i)              the lane of element i of a step
+//   lane(i)              the lane of element i of a step of kLanes elements
 //   value(bits)          one element
-//   add_extremes<kBad>(p, max, min), add_sums<kBad>(p, sum, sum_squares)
-//                        one vector step; kBad leaves NaN and Inf out, else there must be none
-// Extremes are compared in lanes of type F::Key and turned into values by F::key_value.
+//   values<k>(step)      the lanes of register k of a step as float64
+//   add_square(acc, x)   acc + x * x
+//   keys(register)       what extremes are compared by, in lanes of type Key
+//   key(bits), key_value(key)
+//
+// A block is reduced in pieces that stay in the first-level cache, so that several passes over one
+// cost what one costs. NaN and Inf are looked for in each piece; if there are any, they are
+// counted, and a copy without them is summed.
 
 inline constexpr std::size_t kSumVectors = kLanes / kWidth<double>;
 
-template <class Key>
-struct Accumulators {
-  Vec<double> sum[kSumVectors] = {};
-  Vec<double> sum_squares[kSumVectors] = {};
-  Vec<Key> max;
-  Vec<Key> min;
+// Sums and squares of so many registers are added at once: more would not stay in registers.
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr std::size_t kMaxGroup = 8;
+#else
+inline constexpr std::size_t kMaxGroup = 4;
+#endif
+inline constexpr std::size_t kGroup = kSumVectors < kMaxGroup ? kSumVectors : kMaxGroup;
+
+inline constexpr std::size_t kPieceBytes = 8192;
+
+struct Sums {
+  alignas(64) double sum[kLanes] = {};
+  alignas(64) double sum_squares[kLanes] = {};
 };
-
-using SumLanes = Vec<double>[kSumVectors];
-
-template <bool kBad>
-inline void add_half(Vec<double>& sum, Vec<double>& sum_squares, Half<float> x) {
-  if constexpr (kBad) {
-    const auto bits = (Half<std::int32_t>)x;
-    x = (Half<float>)(bits & ((bits & 0x7fffffff) < 0x7f800000));
-  }
-  const Vec<double> wide = widen(x);
-  sum += wide;
-  sum_squares = add_exact_product(sum_squares, wide, wide);
-}
-
-// A NaN or Inf is left out of extremes by comparing the lane's best with itself.
-template <bool kBad, class V, class Mask>
-inline void keep_extremes(V& max, V& min, V x, Mask finite) {
-  const V high = kBad ? (finite ? x : max) : x;
-  const V low = kBad ? (finite ? x : min) : x;
-  max = high > max ? high : max;
-  min = low < min ? low : min;
-}
 
 struct Float32 {
   using Bits = std::int32_t;
@@ -52,7 +41,6 @@ struct Float32 {
   static constexpr Bits kMinNormal = 0x00800000;
   static constexpr Bits kMaxFinite = 0x7f7fffff;
   static constexpr int kExponent = 0;
-  static constexpr std::size_t kStep = kLanes;
   static constexpr Key kLowest = -__builtin_inff();
   static constexpr Key kHighest = __builtin_inff();
 
@@ -60,23 +48,14 @@ struct Float32 {
   static double value(Bits bits) { return static_cast<double>(std::bit_cast<float>(bits)); }
   static Key key(Bits bits) { return std::bit_cast<float>(bits); }
   static double key_value(Key key) { return static_cast<double>(key); }
+  static Vec<Key> keys(Vec<Bits> bits) { return (Vec<Key>)bits; }
 
-  template <bool kBad>
-  static void add_extremes(const std::byte* p, Vec<Key>& max, Vec<Key>& min) {
-#pragma GCC unroll 8
-    for (std::size_t v = 0; v < kStep / kWidth<float>; ++v) {
-      const auto x = load<Vec<float>>(p + v * kVectorBytes);
-      const auto finite = ((Vec<std::int32_t>)x & kMagnitude) < kInf;
-      keep_extremes<kBad>(max, min, x, finite);
-    }
+  template <std::size_t k>
+  static Vec<double> values(const std::byte* step) {
+    return widen(load<Half<float>>(step + k * (kVectorBytes / 2)));
   }
-
-  template <bool kBad>
-  static void add_sums(const std::byte* p, SumLanes& sum, SumLanes& sum_squares) {
-#pragma GCC unroll 8
-    for (std::size_t k = 0; k < kSumVectors; ++k) {
-      add_half<kBad>(sum[k], sum_squares[k], load<Half<float>>(p + k * (kVectorBytes / 2)));
-    }
+  static Vec<double> add_square(Vec<double> acc, Vec<double> x) {
+    return add_exact_product(acc, x, x);
   }
 };
 
@@ -85,32 +64,26 @@ struct Ordered16 {
   using Bits = std::int16_t;
   using Key = std::int16_t;
   static constexpr Bits kMagnitude = 0x7fff;
-  static constexpr std::size_t kStep = 32;  // a whole register of the widest tier
   static constexpr Key kLowest = INT16_MIN;
   static constexpr Key kHighest = INT16_MAX;
 
   // Negative codes are flipped, so that a larger magnitude orders lower. Its own inverse.
   static Key key(Bits bits) { return static_cast<Key>(bits ^ ((bits >> 15) & kMagnitude)); }
-
-  template <bool kBad, Bits kInf>
-  static void add_extremes_16(const std::byte* p, Vec<Key>& max, Vec<Key>& min) {
-#pragma GCC unroll 8
-    for (std::size_t v = 0; v < kStep / kWidth<Bits>; ++v) {
-      const auto raw = load<Vec<Bits>>(p + v * kVectorBytes);
-      const auto finite = (raw & kMagnitude) < kInf;
-      keep_extremes<kBad>(max, min, raw ^ ((raw >> 15) & kMagnitude), finite);
-    }
+  static Vec<Key> keys(Vec<Bits> bits) { return bits ^ ((bits >> 15) & kMagnitude); }
+  static Vec<double> add_square(Vec<double> acc, Vec<double> x) {
+    return add_exact_product(acc, x, x);
   }
 };
 
-template <std::int16_t kMinNormalBits, std::int16_t kMaxFiniteBits, int kScale>
+template <std::int16_t kMinNormalBits, std::int16_t kMaxFiniteBits, int kScale,
+          std::int16_t kInfBits = 0x7c00>
 struct Float16As : Ordered16 {
-  static constexpr Bits kInf = 0x7c00;
+  static constexpr Bits kInf = kInfBits;
   static constexpr Bits kMinNormal = kMinNormalBits;
   static constexpr Bits kMaxFinite = kMaxFiniteBits;
   static constexpr int kExponent = kScale;
 
-  static std::size_t lane(std::size_t i) { return i % kLanes; }
+  static std::size_t lane(std::size_t i) { return i; }
 
   static double value(Bits bits) {
     const int magnitude = bits & kMagnitude;
@@ -124,18 +97,9 @@ struct Float16As : Ordered16 {
   }
   static double key_value(Key k) { return value(key(k)); }
 
-  template <bool kBad>
-  static void add_extremes(const std::byte* p, Vec<Key>& max, Vec<Key>& min) {
-    add_extremes_16<kBad, kInf>(p, max, min);
-  }
-
-  template <bool kBad>
-  static void add_sums(const std::byte* p, SumLanes& sum, SumLanes& sum_squares) {
-#pragma GCC unroll 16
-    for (std::size_t k = 0; k < kStep / kWidth<double>; ++k) {
-      const std::size_t lanes = k % kSumVectors;
-      add_half<kBad>(sum[lanes], sum_squares[lanes], load_float16(p + k * (kVectorBytes / 4)));
-    }
+  template <std::size_t k>
+  static Vec<double> values(const std::byte* step) {
+    return widen(load_float16(step + k * (kVectorBytes / 4)));
   }
 };
 
@@ -150,7 +114,7 @@ struct Bfloat16As : Ordered16 {
 
   // Even elements fill the first half of the lanes, odd ones the second: a register of pairs splits
   // with a shift and a mask.
-  static std::size_t lane(std::size_t i) { return i % 2 * (kLanes / 2) + i / 2 % (kLanes / 2); }
+  static std::size_t lane(std::size_t i) { return i % 2 * (kLanes / 2) + i / 2; }
 
   static double value(Bits bits) {
     const auto wide = static_cast<std::uint32_t>(static_cast<std::uint16_t>(bits)) << 16;
@@ -158,22 +122,11 @@ struct Bfloat16As : Ordered16 {
   }
   static double key_value(Key k) { return value(key(k)); }
 
-  template <bool kBad>
-  static void add_extremes(const std::byte* p, Vec<Key>& max, Vec<Key>& min) {
-    add_extremes_16<kBad, kInf>(p, max, min);
-  }
-
-  template <bool kBad>
-  static void add_sums(const std::byte* p, SumLanes& sum, SumLanes& sum_squares) {
+  template <std::size_t k>
+  static Vec<double> values(const std::byte* step) {
     constexpr std::size_t kOdd = kSumVectors / 2;
-#pragma GCC unroll 8
-    for (std::size_t k = 0; k < kStep * sizeof(Bits) / (kVectorBytes / 2); ++k) {
-      const auto pairs = load<Half<std::uint32_t>>(p + k * (kVectorBytes / 2));
-      const std::size_t even = k % kOdd;
-      const std::size_t odd = even + kOdd;
-      add_half<kBad>(sum[even], sum_squares[even], (Half<float>)(pairs << 16));
-      add_half<kBad>(sum[odd], sum_squares[odd], (Half<float>)(pairs & 0xffff0000));
-    }
+    const auto pairs = load<Half<std::uint32_t>>(step + k % kOdd * (kVectorBytes / 2));
+    return widen((Half<float>)(k < kOdd ? pairs << 16 : pairs & 0xffff0000));
   }
 };
 
@@ -187,7 +140,6 @@ struct Float64 {
   static constexpr Bits kMinNormal = 0x0010000000000000;
   static constexpr Bits kMaxFinite = 0x7fefffffffffffff;
   static constexpr int kExponent = 0;
-  static constexpr std::size_t kStep = kLanes;
   static constexpr Key kLowest = -__builtin_inf();
   static constexpr Key kHighest = __builtin_inf();
 
@@ -195,62 +147,36 @@ struct Float64 {
   static double value(Bits bits) { return std::bit_cast<double>(bits); }
   static Key key(Bits bits) { return std::bit_cast<double>(bits); }
   static double key_value(Key key) { return key; }
+  static Vec<Key> keys(Vec<Bits> bits) { return (Vec<Key>)bits; }
 
-  template <bool kBad>
-  static void add_extremes(const std::byte* p, Vec<Key>& max, Vec<Key>& min) {
-#pragma GCC unroll 8
-    for (std::size_t k = 0; k < kSumVectors; ++k) {
-      const auto x = load<Vec<double>>(p + k * kVectorBytes);
-      const auto finite = ((Vec<std::int64_t>)x & kMagnitude) < kInf;
-      keep_extremes<kBad>(max, min, x, finite);
-    }
+  template <std::size_t k>
+  static Vec<double> values(const std::byte* step) {
+    return load<Vec<double>>(step + k * kVectorBytes);
   }
-
-  template <bool kBad>
-  static void add_sums(const std::byte* p, SumLanes& sum, SumLanes& sum_squares) {
-#pragma GCC unroll 8
-    for (std::size_t k = 0; k < kSumVectors; ++k) {
-      auto bits = load<Vec<std::int64_t>>(p + k * kVectorBytes);
-      if constexpr (kBad) bits &= (bits & kMagnitude) < kInf;
-      const auto x = (Vec<double>)bits;
-      sum[k] += x;
-      sum_squares[k] += x * x;
-    }
-  }
+  static Vec<double> add_square(Vec<double> acc, Vec<double> x) { return acc + x * x; }
 };
 
 // Elements that lie in memory as F reads them.
 template <class F>
 struct Direct {
-  static constexpr std::size_t kPieceElements = kMaxBlockElements;
-  static constexpr std::size_t kPieceBytes = 1;
+  static constexpr std::size_t kPieceElements = kPieceBytes / sizeof(typename F::Bits);
+  static constexpr std::size_t kBufferBytes = 1;
   static const std::byte* piece(const std::byte* data, std::size_t first, std::size_t, std::byte*) {
     return data + first * sizeof(typename F::Bits);
   }
 };
 
-// Elements that Decoder turns into F's codes, a piece at a time, in a buffer that stays in the
-// cache.
+// Elements that Decoder turns into F's codes in a buffer.
 template <class F, class Decoder>
 struct Decoded {
-  static constexpr std::size_t kPieceElements = 1024;
-  static constexpr std::size_t kPieceBytes = kPieceElements * sizeof(typename F::Bits);
+  static constexpr std::size_t kPieceElements = kPieceBytes / sizeof(typename F::Bits);
+  static constexpr std::size_t kBufferBytes = kPieceBytes;
   static const std::byte* piece(const std::byte* data, std::size_t first, std::size_t n,
                                 std::byte* buffer) {
     Decoder::decode(data + first * Decoder::kBits / 8, n, buffer);
     return buffer;
   }
 };
-
-template <class Source, class Visit>
-inline void for_each_piece(const std::byte* data, std::size_t n, Visit visit) {
-  alignas(64) std::byte buffer[Source::kPieceBytes];
-  for (std::size_t first = 0; first < n; first += Source::kPieceElements) {
-    const std::size_t count =
-        n - first < Source::kPieceElements ? n - first : Source::kPieceElements;
-    visit(Source::piece(data, first, count, buffer), count, first);
-  }
-}
 
 template <class F>
 inline typename F::Bits bits_at(const std::byte* p, std::size_t i) {
@@ -262,75 +188,283 @@ inline bool is_bad(typename F::Bits bits) {
   return (bits & F::kMagnitude) >= F::kInf;
 }
 
-// n is a multiple of F::kStep. Works on a copy, which compilers keep in registers.
-template <class F, bool kBad>
-inline void add_steps(const std::byte* p, std::size_t n, Accumulators<typename F::Key>& acc) {
-  Accumulators<typename F::Key> local = acc;
-  Vec<typename F::Key> max = acc.max;
-  Vec<typename F::Key> min = acc.min;
-  for (std::size_t i = 0; i < n; i += F::kStep) {
-    const std::byte* step = p + i * sizeof(typename F::Bits);
-    F::template add_extremes<kBad>(step, max, min);
-    F::template add_sums<kBad>(step, local.sum, local.sum_squares);
-  }
-  local.max = max;
-  local.min = min;
-  acc = local;
+template <class F>
+inline auto finite_mask(Vec<typename F::Bits> bits) {
+  return (bits & F::kMagnitude) < F::kInf;
 }
 
-// Fills the moments and extremes of `block`. False if kBad is false and a NaN or Inf was met.
-template <class F, class Source, bool kBad>
-bool add_moments(const std::byte* data, std::size_t n, Block& block) {
-  using Key = typename F::Key;
-  Accumulators<Key> acc;
-  acc.max = broadcast(F::kLowest);
-  acc.min = broadcast(F::kHighest);
-  Key max = F::kLowest;
-  Key min = F::kHighest;
-  bool met_bad = false;  // among the last elements
-  for_each_piece<Source>(data, n, [&](const std::byte* p, std::size_t count, std::size_t) {
-    const std::size_t whole = count - count % F::kStep;
-    add_steps<F, kBad>(p, whole, acc);
-    if (whole == count) return;
-    // The last elements of the block: each to the end of its lane.
-    alignas(64) double sum[kLanes];
-    alignas(64) double sum_squares[kLanes];
-    store_lanes(acc.sum, sum);
-    store_lanes(acc.sum_squares, sum_squares);
-    for (std::size_t i = whole; i < count; ++i) {
-      const auto bits = bits_at<F>(p, i);
-      if (is_bad<F>(bits)) {
-        met_bad = true;
-        continue;
-      }
-      const double x = F::value(bits);
-      const std::size_t lane = F::lane(i - whole);
-      sum[lane] += x;
-      sum_squares[lane] += x * x;
-      const Key key = F::key(bits);
-      max = key > max ? key : max;
-      min = key < min ? key : min;
-    }
-    load_lanes(sum, acc.sum);
-    load_lanes(sum_squares, acc.sum_squares);
-  });
-  store_lanes(acc.sum, block.sum);
-  store_lanes(acc.sum_squares, block.sum_squares);
-  if constexpr (!kBad) {
-    if (met_bad) return false;
-    // NaN and Inf stay in the squares; a float64 block may also get here by overflow.
-    for (const double square : block.sum_squares) {
-      if (!(square < __builtin_inf())) return false;
-    }
+// Not zero where a NaN or Inf is.
+template <class F>
+inline auto bad_mask(Vec<typename F::Bits> bits) {
+  if constexpr (sizeof(typename F::Bits) == 8) {
+    // SSE2 compares no lanes of 64 bits; the upper halves tell.
+    constexpr std::int32_t kUpperInf = F::kInf >> 32;
+    return (Vec<std::int32_t>)(bits & F::kInf) > kUpperInf - 1;
+  } else {
+    return (bits & F::kMagnitude) >= F::kInf;
   }
-  const Key best_max = max_lane<Key>(acc.max);
-  const Key best_min = min_lane<Key>(acc.min);
-  const double scale = power_of_two(F::kExponent);
-  block.max.f64 = F::key_value(best_max > max ? best_max : max) * scale;
-  block.min.f64 = F::key_value(best_min < min ? best_min : min) * scale;
-  block.sum_exponent = F::kExponent;
-  block.squares_exponent = 2 * F::kExponent;
+}
+
+template <class V>
+inline bool any_lane(V mask) {
+  const auto bits = (Vec<std::int64_t>)mask;
+  std::int64_t any = 0;
+  for (const LaneArray<std::int64_t> all(bits); const std::int64_t lane : all.lanes) any |= lane;
+  return any != 0;
+}
+
+// Calls visit(register, first) for all of n elements, the last register filled up with `filler`.
+template <class F, class Visit>
+inline void for_each_register(const std::byte* p, std::size_t n, typename F::Bits filler,
+                              Visit visit) {
+  using Bits = typename F::Bits;
+  const std::size_t whole = n - n % kWidth<Bits>;
+  for (std::size_t i = 0; i < whole; i += kWidth<Bits>) {
+    visit(load<Vec<Bits>>(p + i * sizeof(Bits)), i);
+  }
+  if (whole == n) return;
+  Bits last[kWidth<Bits>];
+  for (Bits& bits : last) bits = filler;
+  std::memcpy(last, p + whole * sizeof(Bits), (n - whole) * sizeof(Bits));
+  visit(load<Vec<Bits>>(last), whole);
+}
+
+template <class F>
+constexpr std::size_t fillers_of(std::size_t n) {
+  constexpr std::size_t kLaneCount = kWidth<typename F::Bits>;
+  return (kLaneCount - n % kLaneCount) % kLaneCount;
+}
+
+// A filler that is in no extreme and no count but one.
+template <class F>
+inline constexpr typename F::Bits kNan = F::kInf + 1;
+
+template <class F>
+bool any_bad(const std::byte* p, std::size_t n) {
+  decltype(bad_mask<F>(Vec<typename F::Bits>{})) bad = {};
+  for_each_register<F>(p, n, 0, [&](auto bits, std::size_t i) {
+    prefetch_ahead(p + i * sizeof(typename F::Bits), kVectorBytes);
+    bad |= bad_mask<F>(bits);
+  });
+  return any_lane(bad);
+}
+
+template <class F>
+struct FloatExtremes {
+  Vec<typename F::Key> max = broadcast(F::kLowest);
+  Vec<typename F::Key> min = broadcast(F::kHighest);
+};
+
+// Adds the lanes of x that are finite. The others are left out by comparing the best with itself.
+template <class V, class Mask>
+inline void add_masked(V x, Mask finite, V& max, V& min) {
+  const V high = finite ? x : max;
+  const V low = finite ? x : min;
+  max = high > max ? high : max;
+  min = low < min ? low : min;
+}
+
+// Adds those of n elements that are finite.
+template <class F>
+void add_extremes(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes) {
+  FloatExtremes<F> local = extremes;
+  for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t) {
+    add_masked(F::keys(bits), finite_mask<F>(bits), local.max, local.min);
+  });
+  extremes = local;
+}
+
+// How many elements are NaN or infinite, in lanes as wide as the elements: a block has too few
+// elements to overflow one.
+template <class F>
+struct BadCounts {
+  using Bits = typename F::Bits;
+  static constexpr Bits kNegInf = static_cast<Bits>(F::kInf | ~F::kMagnitude);
+  Vec<Bits> nan = {};
+  Vec<Bits> pos_inf = {};
+  Vec<Bits> neg_inf = {};
+  std::size_t n_fillers = 0;  // counted as NaN
+
+  void add(Vec<Bits> bits) {
+    nan -= (bits & F::kMagnitude) > F::kInf;
+    pos_inf -= bits == F::kInf;
+    neg_inf -= bits == kNegInf;
+  }
+  void add(const std::byte* p, std::size_t n) {
+    BadCounts local = *this;
+    for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t) { local.add(bits); });
+    local.n_fillers += fillers_of<F>(n);
+    *this = local;
+  }
+  void store_in(Block& block) const {
+    block.nan = static_cast<std::uint64_t>(sum_lanes<Bits>(nan)) - n_fillers;
+    block.pos_inf = static_cast<std::uint64_t>(sum_lanes<Bits>(pos_inf));
+    block.neg_inf = static_cast<std::uint64_t>(sum_lanes<Bits>(neg_inf));
+  }
+};
+
+// Adds n elements to the extremes or, if they are not finite, to the counts, and writes them with
+// zero in the place of NaN and Inf, which changes no sum. Returns whether there were any.
+template <class F>
+bool separate_bad(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes,
+                  BadCounts<F>& counts, std::byte* finite_elements) {
+  using Bits = typename F::Bits;
+  FloatExtremes<F> local = extremes;
+  BadCounts<F> local_counts = counts;
+  Vec<Bits> bad = {};
+  for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t i) {
+    const auto finite = finite_mask<F>(bits);
+    add_masked(F::keys(bits), finite, local.max, local.min);
+    local_counts.add(bits);
+    bad |= ~finite;
+    store(finite_elements + i * sizeof(Bits), bits & finite);
+  });
+  const std::size_t n_fillers = fillers_of<F>(n);
+  local_counts.n_fillers += n_fillers;
+  extremes = local;
+  counts = local_counts;
+  return n_fillers != 0 || any_lane(bad);
+}
+
+// What level full counts besides, in lanes as wide as the elements.
+template <class F>
+struct SpecialCounts {
+  using Bits = typename F::Bits;
+  Vec<Bits> zero = {};
+  Vec<Bits> below_normal = {};
+  Vec<Bits> saturated = {};
+
+  void add(const std::byte* p, std::size_t n) {
+    SpecialCounts local = *this;
+    for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t) {
+      const auto magnitude = bits & F::kMagnitude;
+      local.zero -= magnitude == 0;
+      local.below_normal -= magnitude < F::kMinNormal;
+      local.saturated -= magnitude == F::kMaxFinite;
+    });
+    *this = local;
+  }
+  void store_in(Block& block) const {
+    block.zero = static_cast<std::uint64_t>(sum_lanes<Bits>(zero));
+    block.subnormal = static_cast<std::uint64_t>(sum_lanes<Bits>(below_normal)) - block.zero;
+    block.saturated = static_cast<std::uint64_t>(sum_lanes<Bits>(saturated));
+  }
+};
+
+// Adds whole steps to the lanes of kGroup registers, the first of which is kFirst; those to
+// `extremes` too if kFirst is 0.
+template <class F, bool kExtremes, std::size_t kFirst, std::size_t... k>
+inline void add_group(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes, Sums& sums,
+                      std::index_sequence<k...>) {
+  using Bits = typename F::Bits;
+  constexpr std::size_t kWidthDouble = kWidth<double>;
+  Vec<double> sum[] = {load<Vec<double>>(sums.sum + (kFirst + k) * kWidthDouble)...};
+  Vec<double> squares[] = {load<Vec<double>>(sums.sum_squares + (kFirst + k) * kWidthDouble)...};
+  auto max = extremes.max;
+  auto min = extremes.min;
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const std::byte* step = p + i * sizeof(Bits);
+    if constexpr (kFirst == 0) prefetch_ahead(step, kLanes * sizeof(Bits));
+    if constexpr (kExtremes) {
+#pragma GCC unroll 16
+      for (std::size_t v = 0; v < kLanes / kWidth<Bits>; ++v) {
+        const auto x = F::keys(load<Vec<Bits>>(step + v * kVectorBytes));
+        max = x > max ? x : max;
+        min = x < min ? x : min;
+      }
+    }
+    const auto add = [](Vec<double> x, Vec<double>& to_sum, Vec<double>& to_squares) {
+      to_sum += x;
+      to_squares = F::add_square(to_squares, x);
+    };
+    (add(F::template values<kFirst + k>(step), sum[k], squares[k]), ...);
+  }
+  extremes = {max, min};
+  (store(sums.sum + (kFirst + k) * kWidthDouble, sum[k]), ...);
+  (store(sums.sum_squares + (kFirst + k) * kWidthDouble, squares[k]), ...);
+}
+
+template <class F, bool kExtremes>
+void add_steps(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes, Sums& sums) {
+  [&]<std::size_t... group>(std::index_sequence<group...>) {
+    (add_group < F, kExtremes && group == 0,
+     group * kGroup > (p, n, extremes, sums, std::make_index_sequence<kGroup>()), ...);
+  }(std::make_index_sequence<kSumVectors / kGroup>());
+}
+
+template <class F>
+void add_last_sums(const std::byte* p, std::size_t n, Sums& sums) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = F::value(bits_at<F>(p, i));
+    const std::size_t lane = F::lane(i);
+    sums.sum[lane] += x;
+    sums.sum_squares[lane] += x * x;
+  }
+}
+
+// False if a NaN or Inf was added.
+template <class F>
+inline bool is_all_finite(const FloatExtremes<F>& extremes, const Sums& sums) {
+  if constexpr (std::is_integral_v<typename F::Key>) {
+    // They order beyond the others.
+    return !any_lane((extremes.max >= F::kInf) |
+                     (extremes.min <= static_cast<typename F::Key>(~F::kInf)));
+  } else {
+    // They stay in the squares, which may also have overflowed.
+    Vec<std::int64_t> bad = {};
+    for (std::size_t k = 0; k < kLanes; k += kWidth<double>) {
+      bad |= ~(load<Vec<double>>(sums.sum_squares + k) < __builtin_inf());
+    }
+    return !any_lane(bad);
+  }
+}
+
+// Adds n elements. False, and nothing is added, if one is NaN or Inf or a square overflows.
+template <class F>
+bool add_finite(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes, Sums& sums) {
+  const std::size_t whole = n - n % kLanes;
+  const std::byte* last = p + whole * sizeof(typename F::Bits);
+  if (any_bad<F>(last, n - whole)) return false;
+  const FloatExtremes<F> extremes_before = extremes;
+  const Sums sums_before = sums;
+  add_steps<F, true>(p, whole, extremes, sums);
+  if (!is_all_finite<F>(extremes, sums)) {
+    extremes = extremes_before;
+    sums = sums_before;
+    return false;
+  }
+  if (whole != n) {
+    add_extremes<F>(last, n - whole, extremes);
+    add_last_sums<F>(last, n - whole, sums);
+  }
   return true;
+}
+
+// Adds n elements, all finite.
+template <class F>
+void add_sums(const std::byte* p, std::size_t n, Sums& sums) {
+  const std::size_t whole = n - n % kLanes;
+  FloatExtremes<F> unused;
+  add_steps<F, false>(p, whole, unused, sums);
+  add_last_sums<F>(p + whole * sizeof(typename F::Bits), n - whole, sums);
+}
+
+template <class Source, class Visit>
+inline void for_each_piece(const std::byte* data, std::size_t n, Visit visit) {
+  alignas(64) std::byte buffer[Source::kBufferBytes];
+  for (std::size_t first = 0; first < n; first += Source::kPieceElements) {
+    const std::size_t count =
+        n - first < Source::kPieceElements ? n - first : Source::kPieceElements;
+    visit(Source::piece(data, first, count, buffer), count, first);
+  }
+}
+
+template <class F>
+std::int64_t find_bad(const std::byte* p, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (is_bad<F>(bits_at<F>(p, i))) return static_cast<std::int64_t>(i);
+  }
+  return -1;
 }
 
 // float64 values whose squares leave the range are summed scaled. Values so much smaller than the
@@ -343,7 +477,8 @@ void rescale_moments(const std::byte* data, std::size_t n, Block& block) {
   int exponent = 0;
   if (largest > 0x1p480) exponent = ExactSum::kScaleExponent;
   if (largest < 0x1p-440) exponent = -ExactSum::kScaleExponent;
-  if (exponent == 0 || largest == 0) return;
+  // Without a finite element it is infinite.
+  if (exponent == 0 || largest == 0 || largest > 0x1.fffffffffffffp1023) return;
   const double scale = power_of_two(-exponent);
   for (std::size_t i = 0; i < kLanes; ++i) block.sum[i] = block.sum_squares[i] = 0;
   for_each_piece<Source>(data, n, [&](const std::byte* p, std::size_t count, std::size_t) {
@@ -359,96 +494,44 @@ void rescale_moments(const std::byte* data, std::size_t n, Block& block) {
   block.squares_exponent = 2 * exponent;
 }
 
-template <class F>
-bool any_bad(const std::byte* p, std::size_t n) {
-  using Bits = typename F::Bits;
-  const std::size_t whole = n - n % kWidth<Bits>;
-  Vec<Bits> bad = {};
-  for (std::size_t i = 0; i < whole; i += kWidth<Bits>) {
-    bad |= (load<Vec<Bits>>(p + i * sizeof(Bits)) & F::kMagnitude) >= F::kInf;
-  }
-  bool any = false;
-  for (const LaneArray<Bits> all(bad); const Bits lane : all.lanes) any |= lane != 0;
-  for (std::size_t i = whole; i < n; ++i) any |= is_bad<F>(bits_at<F>(p, i));
-  return any;
-}
-
-// Counts in lanes as wide as the elements: a block has too few elements to overflow one.
-template <class F>
-void count_bad(const std::byte* p, std::size_t n, Block& block) {
-  using Bits = typename F::Bits;
-  constexpr Bits kNegInf = static_cast<Bits>(F::kInf | ~F::kMagnitude);
-  const std::size_t whole = n - n % kWidth<Bits>;
-  Vec<Bits> nan = {};
-  Vec<Bits> pos_inf = {};
-  Vec<Bits> neg_inf = {};
-  for (std::size_t i = 0; i < whole; i += kWidth<Bits>) {
-    const auto raw = load<Vec<Bits>>(p + i * sizeof(Bits));
-    nan -= (raw & F::kMagnitude) > F::kInf;
-    pos_inf -= raw == F::kInf;
-    neg_inf -= raw == kNegInf;
-  }
-  block.nan += static_cast<std::uint64_t>(sum_lanes<Bits>(nan));
-  block.pos_inf += static_cast<std::uint64_t>(sum_lanes<Bits>(pos_inf));
-  block.neg_inf += static_cast<std::uint64_t>(sum_lanes<Bits>(neg_inf));
-  for (std::size_t i = whole; i < n; ++i) {
-    const Bits raw = bits_at<F>(p, i);
-    block.nan += (raw & F::kMagnitude) > F::kInf;
-    block.pos_inf += raw == F::kInf;
-    block.neg_inf += raw == kNegInf;
-  }
-}
-
-template <class F>
-void count_special(const std::byte* p, std::size_t n, Block& block) {
-  using Bits = typename F::Bits;
-  const std::size_t whole = n - n % kWidth<Bits>;
-  Vec<Bits> zero = {};
-  Vec<Bits> below_normal = {};
-  Vec<Bits> saturated = {};
-  for (std::size_t i = 0; i < whole; i += kWidth<Bits>) {
-    const auto magnitude = load<Vec<Bits>>(p + i * sizeof(Bits)) & F::kMagnitude;
-    zero -= magnitude == 0;
-    below_normal -= magnitude < F::kMinNormal;
-    saturated -= magnitude == F::kMaxFinite;
-  }
-  std::int64_t zeros = sum_lanes<Bits>(zero);
-  std::int64_t below = sum_lanes<Bits>(below_normal);
-  block.saturated += static_cast<std::uint64_t>(sum_lanes<Bits>(saturated));
-  for (std::size_t i = whole; i < n; ++i) {
-    const Bits magnitude = bits_at<F>(p, i) & F::kMagnitude;
-    zeros += magnitude == 0;
-    below += magnitude < F::kMinNormal;
-    block.saturated += magnitude == F::kMaxFinite;
-  }
-  block.zero += static_cast<std::uint64_t>(zeros);
-  block.subnormal += static_cast<std::uint64_t>(below - zeros);
-}
-
-template <class F>
-std::int64_t find_bad(const std::byte* p, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if (is_bad<F>(bits_at<F>(p, i))) return static_cast<std::int64_t>(i);
-  }
-  return -1;
+// Level health.
+template <class F, class Source>
+void check_floats(const std::byte* data, std::size_t n, Block& block) {
+  clear_counts(block);
+  BadCounts<F> bad;
+  for_each_piece<Source>(data, n, [&](const std::byte* p, std::size_t count, std::size_t) {
+    if (any_bad<F>(p, count)) bad.add(p, count);
+  });
+  bad.store_in(block);
 }
 
 template <class F, class Source, Level kLevel>
-void reduce_floats(const std::byte* data, std::size_t n, bool expect_bad, Block& block) {
+void reduce_floats(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
-  bool bad = true;
-  if constexpr (kLevel != Level::health) {
-    bad = expect_bad || !add_moments<F, Source, false>(data, n, block);
-    if (bad) add_moments<F, Source, true>(data, n, block);
-    if constexpr (sizeof(typename F::Bits) == 8) rescale_moments<F, Source>(data, n, block);
-  }
-  if (!bad && kLevel != Level::full) return;
+  alignas(64) std::byte finite_elements[kPieceBytes];
+  FloatExtremes<F> extremes;
+  Sums sums;
+  BadCounts<F> bad;
+  SpecialCounts<F> special;
+  bool expect_bad = false;
   for_each_piece<Source>(data, n, [&](const std::byte* p, std::size_t count, std::size_t first) {
-    if constexpr (kLevel == Level::full) count_special<F>(p, count, block);
-    if (!bad || !any_bad<F>(p, count)) return;
-    count_bad<F>(p, count, block);
-    if (kLevel == Level::full && block.first_bad < 0) {
-      block.first_bad = static_cast<std::int64_t>(first) + find_bad<F>(p, count);
+    if constexpr (kLevel == Level::full) special.add(p, count);
+    if (!expect_bad && add_finite<F>(p, count, extremes, sums)) return;
+    expect_bad = separate_bad<F>(p, count, extremes, bad, finite_elements);
+    if (kLevel == Level::full && expect_bad && block.first_bad < 0) {
+      const std::int64_t i = find_bad<F>(p, count);
+      if (i >= 0) block.first_bad = static_cast<std::int64_t>(first) + i;
     }
+    add_sums<F>(finite_elements, count, sums);
   });
+  bad.store_in(block);
+  if constexpr (kLevel == Level::full) special.store_in(block);
+  std::memcpy(block.sum, sums.sum, sizeof block.sum);
+  std::memcpy(block.sum_squares, sums.sum_squares, sizeof block.sum_squares);
+  const double scale = power_of_two(F::kExponent);
+  block.max.f64 = F::key_value(max_lane<typename F::Key>(extremes.max)) * scale;
+  block.min.f64 = F::key_value(min_lane<typename F::Key>(extremes.min)) * scale;
+  block.sum_exponent = F::kExponent;
+  block.squares_exponent = 2 * F::kExponent;
+  if constexpr (sizeof(typename F::Bits) == 8) rescale_moments<F, Source>(data, n, block);
 }

@@ -68,6 +68,7 @@ void add_integers(const std::byte* p, std::size_t n, Totals& totals, Extremes<T>
     // Squares of a block's lane stay below 2^31: they need not be split at every step.
     Vec<std::int32_t> narrow = {};
     for (std::size_t i = 0; i < whole; i += kWidth<S>) {
+      prefetch_ahead(p + i, kVectorBytes);
       local.add(load<Vec<S>>(p + i) ^ kFlip<T>);
 #pragma GCC unroll 2
       for (std::size_t half = 0; half < 2; ++half) {
@@ -80,6 +81,7 @@ void add_integers(const std::byte* p, std::size_t n, Totals& totals, Extremes<T>
     squares = split(narrow);
   } else {
     for (std::size_t i = 0; i < whole; i += kWidth<S>) {
+      prefetch_ahead(p + i * sizeof(S), kVectorBytes);
       const auto x = load<Vec<S>>(p + i * sizeof(S)) ^ kFlip<T>;
       local.add(x);
       sum += multiply_add(x, ones);
@@ -101,6 +103,7 @@ void add_wide(const std::byte* p, std::size_t n, Block& block, Extremes<T>& extr
   Vec<double> squares[kVectors] = {};
   Extremes<T> local;
   for (std::size_t i = 0; i + kLanes <= n; i += kLanes) {
+    prefetch_ahead(p + i * sizeof(T), kLanes * sizeof(T));
 #pragma GCC unroll 8
     for (std::size_t v = 0; v < kLanes / kWidth<T>; ++v) {
       local.add(load<Vec<Signed<T>>>(p + i * sizeof(T) + v * kVectorBytes) ^ kFlip<T>);
@@ -132,6 +135,7 @@ void add_wide(const std::byte* p, std::size_t n, Block& block, Extremes<T>& extr
   Vec<double> squares[kVectors] = {};
   Extremes<T> local;
   for (std::size_t i = 0; i + kLanes <= n; i += kLanes) {
+    prefetch_ahead(p + i * sizeof(T), kLanes * sizeof(T));
 #pragma GCC unroll 8
     for (std::size_t k = 0; k < kVectors; ++k) {
       const auto x = load<Vec<std::uint64_t>>(p + i * sizeof(T) + k * kVectorBytes);
@@ -213,7 +217,10 @@ std::uint64_t count_integers(const std::byte* p, std::size_t n, Is is) {
   while (i + kWidth<T> <= n) {
     const std::size_t end = n - i < kFlush ? n - (n - i) % kWidth<T> : i + kFlush;
     Vec<T> hits = {};
-    for (; i < end; i += kWidth<T>) hits -= (Vec<T>)is(load<Vec<T>>(p + i * sizeof(T)));
+    for (; i < end; i += kWidth<T>) {
+      prefetch_ahead(p + i * sizeof(T), kVectorBytes);
+      hits -= (Vec<T>)is(load<Vec<T>>(p + i * sizeof(T)));
+    }
     total += static_cast<std::uint64_t>(sum_lanes<T>(hits));
   }
   for (; i < n; ++i) total += is(load<T>(p + i * sizeof(T))) ? 1 : 0;
@@ -222,7 +229,7 @@ std::uint64_t count_integers(const std::byte* p, std::size_t n, Is is) {
 
 // kMax and kMin are the encoding's own limits: narrower than T's where elements were unpacked.
 template <class T, T kMax, T kMin, Level kLevel>
-void reduce_integers(const std::byte* data, std::size_t n, bool, Block& block) {
+void reduce_integers(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
   add_integer_moments<T>(data, n, block);
   if constexpr (kLevel == Level::full) {
@@ -235,14 +242,14 @@ void reduce_integers(const std::byte* data, std::size_t n, bool, Block& block) {
 }
 
 template <class T, class Decoder, T kMax, T kMin, Level kLevel>
-void reduce_packed_integers(const std::byte* data, std::size_t n, bool, Block& block) {
+void reduce_packed_integers(const std::byte* data, std::size_t n, Block& block) {
   alignas(64) std::byte unpacked[kMaxBlockElements];
   Decoder::decode(data, n, unpacked);
-  reduce_integers<T, kMax, kMin, kLevel>(unpacked, n, false, block);
+  reduce_integers<T, kMax, kMin, kLevel>(unpacked, n, block);
 }
 
 template <Level kLevel>
-void reduce_booleans(const std::byte* data, std::size_t n, bool, Block& block) {
+void reduce_booleans(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
   clear_moments(block);
   const std::uint64_t falses = count_integers<std::int8_t>(data, n, [](auto x) { return x == 0; });

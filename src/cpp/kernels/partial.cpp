@@ -19,7 +19,7 @@ void Partial::add(const Tier& tier, Element element, Level level, const std::byt
   Block block;
   for (std::size_t done = 0; done < n; done += whole, data += block_bytes) {
     const std::size_t block_n = std::min(n - done, whole);
-    reduce(data, block_n, expect_bad_, block);
+    reduce(data, block_n, block);
     add(block, level, kind, block_n, first_index + done);
   }
 }
@@ -27,7 +27,6 @@ void Partial::add(const Tier& tier, Element element, Level level, const std::byt
 void Partial::add(const Block& block, Level level, NumberKind kind, std::size_t n,
                   std::uint64_t first_index) {
   const std::uint64_t bad = block.nan + block.pos_inf + block.neg_inf;
-  expect_bad_ = bad != 0;
   if (level != Level::health) {
     for (std::size_t i = 0; i < kLanes; ++i) {
       sum_.add(block.sum[i], block.sum_exponent);
@@ -95,7 +94,6 @@ void Partial::clear() {
   counts_ = Statistics{};
   sum_.clear();
   sum_squares_.clear();
-  expect_bad_ = false;
 }
 
 Statistics Partial::finish(Level level, Element element) const {

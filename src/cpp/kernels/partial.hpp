@@ -51,7 +51,6 @@ class Partial {
   Statistics counts_;  // its moments stay unset until finish()
   ExactSum sum_;
   ExactSum sum_squares_;
-  bool expect_bad_ = false;
 };
 
 }  // namespace fastdump::kernels

@@ -25,6 +25,9 @@ inline void prefetch(const std::byte* p, std::size_t nbytes) {
   for (std::size_t line = 0; line < nbytes; line += 64) __builtin_prefetch(p + line, 0, 2);
 }
 
+// Of what is read once, from one end to the other: as far ahead as memory takes to answer.
+inline void prefetch_ahead(const std::byte* p, std::size_t nbytes) { prefetch(p + 8192, nbytes); }
+
 template <class V>
 inline void store(void* p, V v) {
   std::memcpy(p, &v, sizeof v);
@@ -35,8 +38,8 @@ inline Vec<T> broadcast(T value) {
   return value - Vec<T>{};
 }
 
-// Floats become doubles. GCC finds no vector instruction for this on aarch64, and with AVX it splits
-// the register in two.
+// Floats become doubles. GCC finds no vector instruction for this on aarch64, and with AVX it
+// splits the register in two.
 inline Vec<double> widen(Half<float> v) {
 #if defined(__AVX512F__)
   return (Vec<double>)_mm512_cvtps_pd((__m256)v);
