@@ -17,9 +17,16 @@
 
 namespace fastdump {
 
-File::File(const char* path) : fd_(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
+File::File(int directory, const char* path, int flags)
+    : fd_(::openat(directory, path, flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
   if (fd_ < 0) error_ = errno;
 }
+
+File::File(const char* path) : File(AT_FDCWD, path, 0) {}
+
+File::File(const File& directory, const char* name) : File(directory.fd(), name, 0) {}
+
+File File::directory(const char* path) { return File(AT_FDCWD, path, O_DIRECTORY); }
 
 File::~File() {
   if (fd_ >= 0) ::close(fd_);

@@ -16,6 +16,10 @@ class File {
   // Opens for reading; never waits on a FIFO, never becomes a controlling terminal's owner.
   // error() tells whether it failed.
   explicit File(const char* path);
+  // The same, of a name in an open directory.
+  File(const File& directory, const char* name);
+  // A directory, to open files in.
+  static File directory(const char* path);
   ~File();
   File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)), error_(other.error_) {}
   File& operator=(File&& other) noexcept;
@@ -29,6 +33,8 @@ class File {
   std::int64_t size() const;
 
  private:
+  File(int directory, const char* path, int flags);
+
   int fd_ = -1;
   int error_ = 0;
 };

@@ -46,15 +46,14 @@ class Locator {
     located_.rows.file = file;
   }
 
-  LocatedFile run(const FileTree& tree, const Selection& selection,
+  LocatedFile run(FileOpener& opener, const Selection& selection,
                   std::vector<FileDescription>& dumps) {
     const std::size_t file = located_.rows.file;
-    if (!selection.may_hold(tree.directory(file).where, name_)) return excluded();
+    if (!selection.may_hold(opener.tree().directory(file).where, name_)) return excluded();
     if (name_.kind == NameKind::mapping) return excluded();  // the walk has read it
     const std::string_view reason = skipped_by_name(name_.kind);
     if (!reason.empty()) return skipped(reason);
-    std::string path;
-    located_.file = File(tree.path(file, path));
+    located_.file = opener.open(file);
     if (located_.file.error() != 0) return unreadable(located_.file.error());
     if (const int error = read_head(); error != 0) return unreadable(error);
     try {
@@ -172,9 +171,9 @@ class Locator {
 
 }  // namespace
 
-LocatedFile locate(const FileTree& tree, std::size_t file, const Selection& selection,
+LocatedFile locate(FileOpener& opener, std::size_t file, const Selection& selection,
                    std::span<std::byte> buffer, std::vector<FileDescription>& dumps) {
-  return Locator(tree, file, buffer).run(tree, selection, dumps);
+  return Locator(opener.tree(), file, buffer).run(opener, selection, dumps);
 }
 
 }  // namespace fastdump

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/io/file.hpp"
+#include "core/scan/file_opener.hpp"
 #include "core/scan/selection.hpp"
 #include "core/scan/walk.hpp"
 #include "core/scan/row.hpp"
@@ -38,7 +39,7 @@ struct LocatedFile {
 inline constexpr std::size_t kFirstReadBytes = std::size_t{64} << 10;
 
 // `buffer` has at least kFirstReadBytes. Uses `dumps` as scratch.
-LocatedFile locate(const FileTree& tree, std::size_t file, const Selection& selection,
+LocatedFile locate(FileOpener& opener, std::size_t file, const Selection& selection,
                    std::span<std::byte> buffer, std::vector<FileDescription>& dumps);
 
 }  // namespace fastdump

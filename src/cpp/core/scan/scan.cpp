@@ -38,6 +38,9 @@ class Pipeline {
  private:
   // What one thread has found, merged into the whole when it ends, and its scratch.
   struct Found {
+    explicit Found(const FileTree& tree) : opener(tree) {}
+
+    FileOpener opener;
     std::vector<FileRows> rows;
     SkippedFiles skipped;
     std::vector<FileDescription> dumps;
@@ -45,7 +48,7 @@ class Pipeline {
 
   void run_thread() {
     const kernels::DefaultFpEnvironment environment;
-    Found found;
+    Found found(tree_);
     try {
       Worker worker(active_tier(), options_.level.value_or(kernels::Level::health));
       while (next(worker, found)) {
@@ -77,7 +80,8 @@ class Pipeline {
   }
 
   void scan_file(std::size_t file, Worker& worker, Found& found) {
-    LocatedFile located = locate(tree_, file, options_.selection, worker.buffer(), found.dumps);
+    LocatedFile located =
+        locate(found.opener, file, options_.selection, worker.buffer(), found.dumps);
     switch (located.kind) {
       case LocatedFile::Kind::excluded:
         return;
