@@ -51,7 +51,8 @@ def compare(
 
     Tensors are paired by the names of their operators, or what is left of them, or by type, shape
     and order; docs/compare.md says how. Every pair is streamed once over both tensors, whose types
-    and layouts may differ.
+    and layouts may differ. Only Fortran-order arrays, FFTS+ slices against whole tensors, and
+    packed elements that a layout takes out of their bytes take memory for both tensors of a pair.
 
     Parameters
     ----------

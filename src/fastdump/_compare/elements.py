@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from arro3.core import Table
@@ -16,23 +15,30 @@ from fastdump._arrow_column import (
     integer_array,
     is_null,
     real_array,
-    shape_list,
     text_list,
     values,
 )
 from fastdump._column import INT64_MAX
-from fastdump._compare.host_order import Place, compare_in_host_order
+from fastdump._compare.host_order import (
+    SizesDifferError,
+    check_shapes,
+    in_one_order,
+)
+from fastdump._compare.materialised import compare_materialised
 from fastdump._compare.metrics import Metrics
 from fastdump._compare.progress import CompareProgress
-from fastdump._compare.side import Side, path_of
+from fastdump._compare.side import Side
+from fastdump._compare.tensors import BITS, Tensors
 from fastdump._compare.tolerances import Tolerance, Tolerances
 from fastdump._progress import INTERVAL_S
+from fastdump.errors import DumpFormatError, LayoutError, UnsupportedDTypeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_FORTRAN = "Fortran order"
 _NOT_COMPARED = "interrupted before this pair"
+
+_Layouts: TypeAlias = tuple[_core.HostLayout, _core.HostLayout]
 
 
 class ElementComparison:
@@ -59,8 +65,8 @@ class ElementComparison:
         threads: int,
         io: str,
     ) -> None:
-        self._a = _Tensors(a, rows_a)
-        self._b = _Tensors(b, rows_b)
+        self._a = Tensors(a, rows_a)
+        self._b = Tensors(b, rows_b)
         self._kl = kl
         self._logical = logical
         self._threads = threads
@@ -68,6 +74,9 @@ class ElementComparison:
         self.metrics = Metrics(len(rows_a))
         self.tolerances = tolerances.of_pairs(self._a.dtype, self._b.dtype)
         self._done = CompareProgress(len(rows_a), 0, 0)
+        # Of pairs that are compared in the order of the host.
+        self._layouts: dict[int, _Layouts] = {}
+        self._notes: dict[int, str] = {}
 
     @property
     def nbytes(self) -> int:
@@ -80,14 +89,20 @@ class ElementComparison:
         metrics.set_status(np.arange(len(metrics)), "not_compared", _NOT_COMPARED)
         left = self._without_those_that_cannot()
         in_host_order = left & self._needs_host_order
+        in_memory = in_host_order & self._needs_memory
         report = on_progress or (lambda progress: None)
+        for row in np.flatnonzero(in_host_order & ~in_memory).tolist():
+            left[row] = self._find_layouts(row)
         different, numbers = self.tolerances
         for number, tolerance in enumerate(different):
-            rows = np.flatnonzero(left & ~in_host_order & (numbers == number))
-            self._compare_stored(rows, tolerance, report)
-        for i in np.flatnonzero(in_host_order).tolist():
-            self._compare_in_host_order(i)
-            self._advance(1, self._a.nbytes[i] + self._b.nbytes[i])
+            rows = np.flatnonzero(left & ~in_memory & (numbers == number))
+            self._compare_streamed(rows, tolerance, report)
+        for row in filter(self._is_taken_apart, self._layouts):
+            self._compare_in_memory(row)
+            report(self._done)
+        for row in np.flatnonzero(in_memory).tolist():
+            self._compare_in_memory(row)
+            self._advance(1, self._a.nbytes[row] + self._b.nbytes[row])
             report(self._done)
         report(self._done)
 
@@ -116,7 +131,44 @@ class ElementComparison:
             done.pairs, done.pairs_done + n_pairs, done.bytes_done + nbytes
         )
 
-    def _compare_stored(
+    def _find_layouts(self, row: int) -> bool:
+        """Find how a pair becomes host arrays; return whether there is anything to compare."""
+        a, b = self._a, self._b
+        try:
+            stored_a, stored_b = a.stored(row, b), b.stored(row, a)
+            if self._lie_alike(row) and not (a.is_private[row] and b.is_private[row]):
+                # An array that was converted as it is lies as the other does, but has lost how.
+                stored_a = stored_b = stored_a if a.is_private[row] else stored_b
+            layouts = in_one_order(stored_a, stored_b)
+            note = check_shapes(*layouts)
+        except LayoutError as error:
+            if self._lie_alike(row):
+                self._notes[row] = f"padding included: {error}"
+                return True
+            self._set_error(row, error)
+        except (DumpFormatError, OSError, SizesDifferError) as error:
+            self._set_error(row, error)
+        else:
+            self._layouts[row] = layouts
+            if note is not None:
+                self._notes[row] = note
+            return True
+        self._advance(1, 0)
+        return False
+
+    def _set_error(self, row: int, error: Exception) -> None:
+        note = str(error)
+        if isinstance(error, LayoutError | UnsupportedDTypeError):
+            status = "unsupported"
+        elif isinstance(error, SizesDifferError):
+            status = "size_mismatch"
+        elif isinstance(error, OSError):
+            status, note = "unreadable", f"{error.filename}: {error.strerror}"
+        else:
+            status = "truncated"
+        self.metrics.status[row], self.metrics.note[row] = status, note
+
+    def _compare_streamed(
         self,
         rows: NDArray[np.int64],
         tolerance: Tolerance,
@@ -124,9 +176,10 @@ class ElementComparison:
     ) -> None:
         if not len(rows):
             return
+        layouts = [self._layouts.get(row, (None, None)) for row in rows.tolist()]
         comparison = _core.Comparison(
-            self._a.places(rows),
-            self._b.places(rows),
+            self._a.places(rows, [layout for layout, _ in layouts]),
+            self._b.places(rows, [layout for _, layout in layouts]),
             rtol=tolerance.rtol,
             atol=tolerance.atol,
             kl=self._kl,
@@ -185,24 +238,44 @@ class ElementComparison:
             if tensors.status[row] != "ok":
                 status = tensors.status[row] or status
                 notes.append(f"{side}: {tensors.note[row]}")
-        if self._a.shape[row] != self._b.shape[row]:
+        if row in self._notes:
+            notes.append(self._notes[row])
+        elif row not in self._layouts and self._a.shape[row] != self._b.shape[row]:
             notes.append("shapes differ: compared in the order of storage")
         return status, "; ".join(notes) or note
 
-    def _compare_in_host_order(self, row: int) -> None:
+    def _is_taken_apart(self, row: int) -> bool:
+        """Tell whether a layout takes packed elements out of their bytes, which is not streamed."""
+        bits = min(BITS.get(dtypes[row] or "", 8) for dtypes in (self._a.dtype, self._b.dtype))
+        return bits < 8 and self.metrics.status[row] == "unsupported"
+
+    def _compare_in_memory(self, row: int) -> None:
         different, numbers = self.tolerances
-        tolerance = different[numbers[row]]
-        found = compare_in_host_order(
-            self._a.place_of(row),
-            self._b.place_of(row),
-            rtol=tolerance.rtol,
-            atol=tolerance.atol,
-            kl=self._kl,
-            threads=self._threads,
-        )
-        self.metrics.set_row(row, found.metrics)
-        self.metrics.status[row] = found.status
-        self.metrics.note[row] = found.note
+        try:
+            metrics, note = compare_materialised(
+                self._a.tensor(row),
+                self._b.tensor(row),
+                tolerance=different[numbers[row]],
+                kl=self._kl,
+                threads=self._threads,
+            )
+        except (
+            LayoutError,
+            UnsupportedDTypeError,
+            DumpFormatError,
+            OSError,
+            SizesDifferError,
+        ) as error:
+            self._set_error(row, error)
+            return
+        self.metrics.set_row(row, metrics)
+        self.metrics.status[row], self.metrics.note[row] = "ok", note
+
+    @property
+    def _needs_memory(self) -> NDArray[np.bool_]:
+        """Which of the pairs that do not lie alike cannot be streamed."""
+        a, b = self._a, self._b
+        return a.is_fortran | b.is_fortran | a.is_slice | b.is_slice
 
     @cached_property
     def _needs_host_order(self) -> NDArray[np.bool_]:
@@ -223,86 +296,16 @@ class ElementComparison:
         if self._logical and (a.is_private[i] or b.is_private[i]):
             return True
         if a.is_private[i] or b.is_private[i]:
-            # An array that was converted as it is has the shape of storage, and says no format.
-            alike = a.format[i] == b.format[i] or not (a.is_private[i] and b.is_private[i])
-            return not (alike and a.shape[i] == b.shape[i])
+            return not self._lie_alike(i)
         # Orders of axes that have names.
         return "ND" not in (a.format[i], b.format[i]) and a.format[i] != b.format[i]
 
-
-class _Tensors:
-    """What headers say of the tensors of one side, in the order of the pairs."""
-
-    def __init__(self, side: Side, rows: NDArray[np.int64]) -> None:
-        self._side = side
-        batch = side.table[rows].arrow.to_batches()[0]
-        self.dtype = text_list(batch.column("dtype"))
-        self.format = text_list(batch.column("format"))
-        self.status = text_list(batch.column("status"))
-        self.note = text_list(batch.column("note"))
-        self.shape = shape_list(batch.column("shape"))
-        self.nbytes = integer_array(batch.column("nbytes")).tolist()
-        self._path = text_list(batch.column("path"))
-        self._offset = integer_array(batch.column("offset")).tolist()
-        self._io = text_list(batch.column("io"))
-        self._index = integer_array(batch.column("index")).tolist()
-        self.is_reported = _where(text_list(batch.column("source")), {"csv"})
-        private = {
-            name
-            for number, name in enumerate(_core.tensor_formats())
-            if _core.is_private_format(number)
-        }
-        numbered = {name for name in self.format if name is not None and name.isdecimal()}
-        self.is_private = _where(self.format, private | numbered)
-        self.is_slice = ~is_null(batch.column("thread_id"))
-        self.is_fortran = np.array([_FORTRAN in (note or "") for note in self.note], np.bool_)
-
-    @property
-    def is_odd(self) -> NDArray[np.bool_]:
-        """Which may have to be brought into the host's order."""
-        return self.is_private | self.is_slice | self.is_fortran
-
-    def is_status(self, status: str) -> NDArray[np.bool_]:
-        return _where(self.status, {status})
-
-    @cached_property
-    def _opened_by(self) -> dict[str | None, bytes]:
-        paths = dict.fromkeys(self._path)
-        return {path: os.fsencode(path_of(self._side, path or "")) for path in paths}
-
-    @cached_property
-    def _n_elements(self) -> list[int]:
-        bits = {name: bits for _, _, name, bits, _ in _core.data_types()}
-        return [
-            _n_elements(shape, nbytes, bits.get(dtype or "", 8))
-            for shape, nbytes, dtype in zip(self.shape, self.nbytes, self.dtype, strict=True)
-        ]
-
-    def places(self, rows: NDArray[np.int64]) -> list[tuple[bytes, int, str, int]]:
-        opened_by, n_elements = self._opened_by, self._n_elements
-        return [
-            (opened_by[self._path[i]], self._offset[i], self.dtype[i] or "", n_elements[i])
-            for i in rows.tolist()
-        ]
-
-    def place_of(self, row: int) -> Place:
-        path = path_of(self._side, self._path[row] or "")
-        return Place(path, self._io[row] or "", self._index[row], self._offset[row])
-
-
-def _n_elements(shape: tuple[int, ...] | None, nbytes: int, bits: int) -> int:
-    """Return how many elements the header declares: by its shape as far as its size goes."""
-    n_fit = nbytes * 8 // bits
-    n = 1
-    for dim in shape or ():
-        if dim < 0:
-            return n_fit
-        n *= dim
-    return min(n, n_fit)
-
-
-def _where(texts: list[str | None], wanted: set[str]) -> NDArray[np.bool_]:
-    return np.array([text in wanted for text in texts], np.bool_)
+    def _lie_alike(self, i: int) -> bool:
+        """Tell whether two tensors can be compared as stored though a format is private."""
+        a, b = self._a, self._b
+        # An array that was converted as it is has the shape of storage, and says no format.
+        alike = a.format[i] == b.format[i] or not (a.is_private[i] and b.is_private[i])
+        return bool((a.is_private[i] or b.is_private[i]) and alike and a.shape[i] == b.shape[i])
 
 
 def _differ(a: list[str | None], b: list[str | None]) -> NDArray[np.bool_]:

@@ -1,105 +1,86 @@
-"""Pairs that do not lie alike: both brought into the host's order, one pair at a time.
-
-The only place that reads tensors through Python. Both tensors of a pair are in memory at once.
-"""
+"""The order of axes in which two tensors that do not lie alike are compared."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import functools
+from typing import NamedTuple
 
-import numpy as np
+from fastdump._core import HostLayout
+from fastdump._layout import host_layout
+from fastdump.errors import LayoutError
 
-from fastdump import _core
-from fastdump._dump_file import DumpFile
-from fastdump._stats_of import element_bytes
-from fastdump._tensor import Tensor
-from fastdump.errors import DumpFormatError, LayoutError, UnsupportedDTypeError
+ORDERS = ("NCHW", "NHWC", "HWCN", "CHWN", "NCDHW", "NDHWC", "DHWCN", "DHWNC")
+"""Formats that name the axes of the host array in order."""
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_ORDERS = ("NCHW", "NHWC", "HWCN", "CHWN", "NCDHW", "NDHWC", "DHWCN", "DHWNC")
+_NO_ORDER = "ND"
 
 
-class Place(NamedTuple):
-    """A tensor: its file, and its `io`, index and offset in that."""
-
-    path: str
-    io: str
-    position: int
-    offset: int
+class SizesDifferError(Exception):
+    """Two host arrays have different numbers of elements."""
 
 
-class HostComparison(NamedTuple):
-    """The metrics by name, empty if nothing was compared."""
+class Stored(NamedTuple):
+    """How a tensor is stored; arguments of `fastdump.to_host`."""
 
-    metrics: dict[str, Any]
-    status: str
-    note: str | None
+    format: str
+    shape: tuple[int, ...]
+    origin_shape: tuple[int, ...] = ()
+    sub_format: int = 0
+    origin_format: str | None = None
 
-
-def compare_in_host_order(
-    a: Place, b: Place, *, rtol: float, atol: float, kl: bool, threads: int
-) -> HostComparison:
-    """Compare two tensors by value in the order of the host, without padding."""
-    try:
-        tensor_a, tensor_b = _tensor(a), _tensor(b)
-        array_a = tensor_a.logical(threads=threads)
-        array_b = _like(array_a, tensor_a, tensor_b, threads)
-        if array_b.size != array_a.size:
-            shapes = f"{array_a.shape} in a and {array_b.shape} in b, in the order of the host"
-            return HostComparison({}, "size_mismatch", shapes)
-        metrics = _core.compare_buffers(
-            element_bytes(array_a).data,
-            array_a.dtype.name,
-            element_bytes(array_b).data,
-            array_b.dtype.name,
-            array_a.size,
-            rtol=rtol,
-            atol=atol,
-            kl=kl,
-            threads=threads,
-        )
-    except (LayoutError, UnsupportedDTypeError) as error:
-        return HostComparison({}, "unsupported", str(error))
-    except DumpFormatError as error:
-        return HostComparison({}, "truncated", str(error))
-    except OSError as error:
-        return HostComparison({}, "unreadable", f"{error.filename}: {error.strerror}")
-    if tensor_a.dtype_name != tensor_b.dtype_name:
-        # Types that numpy lacks were converted, so that they look alike.
-        metrics |= {"bit_equal": False, "ulp_max": None}
-    note = None
-    if array_a.shape != array_b.shape:
-        note = f"shapes {array_a.shape} and {array_b.shape}: compared in order of elements"
-    return HostComparison(metrics, "ok", note)
+    def layout(self, order: str | None = None) -> HostLayout:
+        return host_layout(**self._asdict(), order=order)
 
 
-def _tensor(place: Place) -> Tensor:
-    file = DumpFile(place.path)
-    for description in file.header()["tensors"]:
-        tensor = Tensor(file, description)
-        if (tensor.io, tensor.index, tensor.offset) == place[1:]:
-            return tensor
-    raise DumpFormatError(f"{place.path!r}: {place.io}.{place.position} is no longer there")
+# A dump has few different tensors, each at many steps and layers.
+@functools.lru_cache(maxsize=1024)
+def in_one_order(a: Stored, b: Stored) -> tuple[HostLayout, HostLayout]:
+    """Return the layouts of both host arrays, with the axes of `a` if both have names.
+
+    Raises
+    ------
+    LayoutError
+        If one of them has no host array that is known.
+    """
+    layout_a, layout_b = a.layout(), b.layout()
+    if layout_a.order == layout_b.order:
+        return layout_a, layout_b
+    if layout_b.order == _NO_ORDER:
+        return _with_shape(a, layout_a, layout_b.shape), layout_b
+    if layout_a.order == _NO_ORDER:
+        return layout_a, _with_shape(b, layout_b, layout_a.shape)
+    for order in (layout_a.order, layout_b.order, "NCHW", "NCDHW"):
+        try:
+            return a.layout(order), b.layout(order)
+        except LayoutError:  # no order of all axes, or one of them has axes that it lacks
+            continue
+    return layout_a, layout_b
 
 
-def _like(array: NDArray[Any], of: Tensor, tensor: Tensor, threads: int) -> NDArray[Any]:
-    """Return `tensor` in the order of axes that `array`, which is `of`, is in."""
-    found = tensor.logical(threads=threads)
-    if found.shape == array.shape and of.format == tensor.format:
-        return found
-    if tensor.format in _ORDERS and of.format in _ORDERS and tensor.format != of.format:
-        return tensor.logical(of.format, threads=threads)
-    if found.shape != array.shape and np.array_equal(sorted(found.shape), sorted(array.shape)):
-        # One of the two is in a private format, whose header does not say which order was meant.
-        for order in (of.format, *_ORDERS):
-            if order not in _ORDERS:
-                continue
-            try:
-                ordered = tensor.logical(order, threads=threads)
-            except LayoutError:
-                continue
-            if ordered.shape == array.shape:
-                return ordered
-    return found
+def _with_shape(stored: Stored, layout: HostLayout, shape: tuple[int, ...]) -> HostLayout:
+    """Return `layout` with its axes in the first order that gives `shape`, if there is one."""
+    if layout.shape == shape:
+        return layout
+    for order in ORDERS:
+        try:
+            ordered = stored.layout(order)
+        except LayoutError:
+            continue
+        if ordered.shape == shape:
+            return ordered
+    return layout
+
+
+def check_shapes(a: HostLayout, b: HostLayout) -> str | None:
+    """Return a note if the shapes of two host arrays differ.
+
+    Raises
+    ------
+    SizesDifferError
+        If their numbers of elements do.
+    """
+    if a.n_elements != b.n_elements:
+        raise SizesDifferError(f"{a.shape} in a and {b.shape} in b, in the order of the host")
+    if a.shape != b.shape:
+        return f"shapes {a.shape} and {b.shape}: compared in order of elements"
+    return None
