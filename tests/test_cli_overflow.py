@@ -146,6 +146,10 @@ def test_the_statistics_into_a_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     code, _, err = run(capsys, dump, "-o", tmp_path / "tensors.txt")
     assert code == 2
     assert "tensors.txt" in err
+    # Before anything is read.
+    code, printed, err = run(capsys, dump, "-o", tmp_path / "missing" / "tensors.csv")
+    assert (code, printed) == (2, "")
+    assert "missing: No such file or directory" in err
     lonely = tmp_path / "lonely"
     write_pair(lonely, status=0)
     code, printed, err = run(capsys, lonely, "-o", tmp_path / "none.csv")

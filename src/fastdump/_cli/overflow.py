@@ -19,13 +19,13 @@ from fastdump._cli.options import (
     paths_argument,
     threads_option,
 )
+from fastdump._cli.output_file import check_output
 from fastdump._overflow.document import report_document
 from fastdump._overflow.words import oddity_text
 from fastdump._printable import printable
 from fastdump._quantities import counted
 from fastdump._row_text import row_table
 from fastdump._styles import BAD, DOUBTFUL, GOOD, SUBTLE
-from fastdump._table_files import format_suffix
 from fastdump._text_table import Cell, Column, TextTable
 
 _DEFAULT_ROWS = 20
@@ -73,11 +73,8 @@ def command(
       fastdump overflow dump_dir --json
       fastdump overflow dump_dir -o tensors.csv
     """  # noqa: D301 (\b is for click: do not wrap)
-    try:
-        if output is not None:
-            format_suffix(output)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
+    if output is not None:
+        check_output(output)
     try:
         report = fastdump.overflow(paths, threads=threads, follow_links=follow_links)
     except ValueError as error:
