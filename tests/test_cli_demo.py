@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,29 @@ def test_a_size_that_is_none_is_an_error(
     assert main(["demo", str(tmp_path / "d"), f"--size={size}"]) == 2
     assert capsys.readouterr().err.startswith("fastdump: error: size must be ")
     assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("model.layers.1.mlp.act_fn/Swich", "model.layers.1.mlp.act_fn/Swish"),
+        ("ArgMax", "next_token/ArgMax"),
+        ("AgrMax", "next_token/ArgMax"),
+        ("\x1b[2J", None),
+    ],
+)
+def test_an_operator_that_the_model_lacks_is_an_error_before_anything_is_written(
+    demo: Path, tmp_path: Path, name: str, near: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", str(tmp_path / "new"), "--wrong", name]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("fastdump: error: no operator of the demo model is called ")
+    assert "\x1b" not in err
+    assert (f"near it are '{near}'" in err) if near is not None else ("near" not in err)
+    assert not (tmp_path / "new").exists()
+    earlier = shutil.copytree(demo, tmp_path / "earlier")
+    assert main(["demo", str(earlier), "--force", "--wrong", name]) == 2
+    assert files_of(earlier) == files_of(demo)
 
 
 @pytest.mark.parametrize("kind", ["overflow", "watcher"])

@@ -22,6 +22,7 @@ from fastdump.demo import (
     write_overflow_demo,
     write_watcher_demo,
 )
+from fastdump.demo._write import check_op_name
 
 
 @click.command("demo")
@@ -86,6 +87,12 @@ def command(
     """  # noqa: D301 (\b is for click: do not wrap)
     if kind != "model" and (size != "small" or n_files is not None or wrong is not None):
         raise click.UsageError(f"--size, --files and --wrong are for --kind model, not {kind}")
+    if wrong is not None:
+        try:
+            # Before an earlier dump is removed.
+            check_op_name(wrong)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
     if force:
         _remove_earlier(directory)
     if kind == "overflow":

@@ -70,6 +70,11 @@ class StepRecorder:
         self.paths: dict[str, Path] = {}
         self.long_named: list[Path] = []
 
+    @property
+    def op_names(self) -> list[str]:
+        """The operators that were recorded, in order of execution."""
+        return list(self._task_ids)
+
     def record(
         self,
         op_type: str,

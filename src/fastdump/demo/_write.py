@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
 import math
 import os
 import re
@@ -30,6 +32,7 @@ _ACTIVATIONS_ADDRESS = 0x1250_0000_0000
 
 _SMALL_SCALE = 1.0
 _TRIAL_SCALE = 2.0  # the widest model that is run only to learn what a step weighs
+_N_NEAR = 3
 _STEP_BYTES = 512 * 2**20  # beyond this a larger dump has more steps rather than wider tensors
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -158,6 +161,8 @@ def write_demo(
     'model.layers.2.self_attn/BatchMatMul_qk'
     """
     directory = Path(directory)
+    if wrong is not None:
+        check_op_name(wrong)
     extents, n_steps = _plan(size, n_files, seed)
     directory.mkdir(parents=True, exist_ok=True)
     if any(directory.iterdir()):
@@ -169,8 +174,6 @@ def write_demo(
     overflowing = [StepRecorder(directory, rank, [_OVERFLOW_STEP]) for rank in range(N_RANKS)]
     _evaluate(clean, weights, _batches(extents, seed, 0), wrong)
     _evaluate(overflowing, weights, _batches(extents, seed, _OVERFLOW_STEP), wrong)
-    if wrong is not None and wrong not in clean[0].paths:
-        raise ValueError(f"no operator of the demo model is called {wrong!r}")
 
     last = overflowing if n_steps - 1 == _OVERFLOW_STEP else clean
     truncated = list(last[_TRUNCATED_RANK].paths.values())[-1]
@@ -210,6 +213,29 @@ def _batches(extents: DecoderSize, seed: int, step: int) -> list[npt.NDArray[np.
         )
         for rank in range(N_RANKS)
     ]
+
+
+def check_op_name(name: str) -> None:
+    """Raise ValueError, with names that are near, if no operator of the demo model has `name`."""
+    names = _op_names()
+    if name in names:
+        return
+    near = [known for known in names if name.lower() in known.lower()][:_N_NEAR]
+    if not near:
+        by_end = {known.rpartition("/")[2]: known for known in names}
+        found = difflib.get_close_matches(name, [*names, *by_end], _N_NEAR)
+        near = list(dict.fromkeys(by_end.get(known, known) for known in found))
+    hint = f"; near it are {', '.join(map(repr, near))}" if near else ""
+    raise ValueError(f"no operator of the demo model is called {name!r}{hint}")
+
+
+@functools.cache
+def _op_names() -> tuple[str, ...]:
+    """Return the names of all operators, which are those of a model of any size."""
+    recorders = [StepRecorder(Path(), rank, []) for rank in range(N_RANKS)]
+    extents = DecoderSize.at_scale(_SMALL_SCALE)
+    _evaluate(recorders, DecoderWeights(extents, 0), _batches(extents, 0, 0), None)
+    return tuple(recorders[0].op_names)
 
 
 def _evaluate(
