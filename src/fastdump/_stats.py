@@ -40,8 +40,8 @@ def stats(
     """Compute statistics of every tensor in a dump.
 
     A dump can hold statistics instead of tensors, as CSV files that the device's software wrote
-    (``dump_data=stats``). They become rows with ``source`` "csv" of the same table, at every
-    `level` with all values that are there.
+    (``dump_data=stats``). They become rows with ``source`` "csv" of the same table. At every
+    `level` they have all that was reported, but for ``zero``, a column of level "full".
 
     Parameters
     ----------
@@ -140,7 +140,8 @@ def new_scan(
 ) -> _core.Scan:
     """Return a scan that has not been run, with the arguments of `stats` checked.
 
-    Besides those of `stats`, `level` can be "header": tensors are described, no payload is read.
+    Besides those of `stats`, `level` can be "header": tensors are described, no payload is read,
+    and rows with ``source`` "csv" have no statistics but their count.
     """
     if level not in LEVELS:
         raise ValueError(f"level is {level!r}, expected one of {', '.join(LEVELS)}")
