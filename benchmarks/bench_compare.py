@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+import fastdump
 from benchmarks.dump_files import LargeFile, elements, large_file
 from benchmarks.element_types import n_elements, storage_dtype
 from benchmarks.numpy_comparison import ATOL, RTOL, InChunks, at_once, check_same
@@ -28,7 +28,6 @@ from benchmarks.scale import (
     binary_size,
 )
 from benchmarks.side_by_side import side_by_side
-from fastdump import _core
 
 _LEAST_RATIO = 0.50
 
@@ -104,19 +103,10 @@ def test_compare(
     in_chunks = InChunks(a, b, n_numpy)
 
     def compare() -> dict[str, Any]:
-        places = [(os.fsencode(file.path), file.payload_offset, file.dtype, n) for file in pair]
-        comparison = _core.Comparison(
-            [places[0]],
-            [places[1]],
-            rtol=RTOL,
-            atol=ATOL,
-            kl="divergence" in name,
-            threads=threads,
-            io="auto",
+        (row,) = fastdump.compare(
+            a.path, b.path, rtol=RTOL, atol=ATOL, kl="divergence" in name, threads=threads
         )
-        comparison.run(None, 1.0)
-        (row,) = pa.table(pa.record_batch(comparison.table())).to_pylist()
-        return dict(row)
+        return dataclasses.asdict(row)
 
     def read_both() -> None:
         for file, nbytes in zip(pair, buffer_nbytes, strict=True):
