@@ -111,7 +111,7 @@ def test_a_size_that_is_none_is_an_error(
 @pytest.mark.parametrize(
     ("name", "near"),
     [
-        ("model.layers.1.mlp.act_fn/Swich", "model.layers.1.mlp.act_fn/Swish"),
+        ("model.layers.1.mlp.act_fn/Swash", "model.layers.1.mlp.act_fn/Swish"),
         ("ArgMax", "next_token/ArgMax"),
         ("AgrMax", "next_token/ArgMax"),
         ("\x1b[2J", None),
