@@ -234,3 +234,9 @@ def test_times_of_exception_dumps_are_no_microseconds(
     assert main(["ls", str(tmp_path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["first_timestamp"] == document["last_timestamp"] == 1_700_000_000_000_000
+
+
+def test_names_without_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    testing.write_dump(tmp_path / "1234567890", outputs=[ARRAY])
+    assert main(["ls", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("1 file, ")

@@ -50,8 +50,8 @@ class Group:
                 self.reported += 1
             else:
                 self.nbytes += row.nbytes or 0
-        if row.timestamp in _MICROSECONDS:
-            assert row.timestamp is not None
+        # Only an int is looked up in a range; for None each of its numbers would be tried.
+        if row.timestamp is not None and row.timestamp in _MICROSECONDS:
             first, last = self.first_timestamp, self.last_timestamp
             self.first_timestamp = row.timestamp if first is None else min(first, row.timestamp)
             self.last_timestamp = row.timestamp if last is None else max(last, row.timestamp)
