@@ -84,6 +84,12 @@ def test_nothing_to_read_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFi
     code, out, err = run(capsys, tmp_path)
     assert (code, out) == (2, "")
     assert err.startswith("fastdump: error: no dump file in ")
+    text = tmp_path / "notes.txt"
+    text.write_text("no dump")
+    code, out, err = run(capsys, text)
+    assert (code, out) == (2, "")
+    assert "no dump file in " in err
+    assert err.endswith("1 file skipped (1 not a dump file)\n")
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

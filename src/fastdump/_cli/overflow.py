@@ -46,10 +46,12 @@ _DEFAULT_ROWS = 20
 @click.option(
     "-o",
     "--output",
+    "outputs",
+    multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Write the statistics of the operators' tensors to FILE, as 'fastdump stats' does: .csv, "
-    ".json, .arrow or .parquet.",
+    ".json, .arrow or .parquet. May be repeated.",
 )
 @threads_option
 @follow_links_option
@@ -57,7 +59,7 @@ def command(
     paths: tuple[str, ...],
     rows: int,
     as_json: bool,
-    output: Path | None,
+    outputs: tuple[Path, ...],
     threads: int | None,
     follow_links: bool,
 ) -> int:
@@ -65,15 +67,18 @@ def command(
 
     Tells which unit overflowed and what each bit of its status means, which operator it was (by
     task, stream, context and thread; of several the nearest in time), and how the inputs and
-    outputs of that operator look. Exit code 1 if an overflow is recorded.
+    outputs of that operator look.
 
     \b
     Examples:
       fastdump overflow dump_dir
       fastdump overflow dump_dir --json
       fastdump overflow dump_dir -o tensors.csv
+
+    Exit codes: 0 no overflow is recorded; 1 one is; 2 wrong usage, or nothing that could be read;
+    3 no overflow is recorded, but some record could not be read.
     """  # noqa: D301 (\b is for click: do not wrap)
-    if output is not None:
+    for output in outputs:
         check_output(output)
     try:
         report = fastdump.overflow(paths, threads=threads, follow_links=follow_links)
@@ -82,18 +87,32 @@ def command(
             raise
         # FASTDUMP_THREADS: options were checked by click.
         raise click.ClickException(str(error)) from error
-    if output is not None and report.table is not None:
-        report.table.write(output)
+    # Before printing, for the pipe may have gone away; a full disk is no reason not to print.
+    failure = _written(report, outputs)
     if as_json:
         print_json(report_document(report))
     else:
         _print(report, rows or None)
-    if output is not None and report.table is None:
-        raise click.ClickException(f"{output} was not written: no operator was found")
+    if failure is not None:
+        raise failure
     if report.findings:
         return exit_codes.FINDINGS
     is_whole = all(record.units for record in report.records)
     return exit_codes.SUCCESS if is_whole else exit_codes.INCOMPLETE
+
+
+def _written(report: OverflowReport, outputs: tuple[Path, ...]) -> Exception | None:
+    """Write the tensors' statistics to files, and return what failed."""
+    failure: Exception | None = None
+    for output in outputs:
+        try:
+            if report.table is None:
+                message = f"{output} was not written: no operator was found"
+                raise click.ClickException(message)
+            report.table.write(output)
+        except (OSError, FastdumpError, click.ClickException) as error:
+            failure = error
+    return failure
 
 
 def _print(report: OverflowReport, rows: int | None) -> None:

@@ -83,6 +83,9 @@ def overflow(
         raise no_dump_error(paths, index.skipped(), selected=False)
     files = OpenedFiles(", ".join(repr(os.fspath(item)) for item in paths))
     found = sorted(record_files(index, files), key=_when)
+    # A file that was itself given is in the index whatever it is.
+    if not found and len(index) == 1 and Record(*index.record(0)).kind == "unknown":
+        raise no_dump_error(paths, {"not a dump file": 1}, selected=False)
     joins = _joins(index, found)
     positions = sorted({p for unit_joins in joins for join in unit_joins for p in join.positions})
     table = _statistics(index, positions, threads)
