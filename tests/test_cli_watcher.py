@@ -91,11 +91,12 @@ def test_the_check_by_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert out.startswith("input.0 of R (float32 8) is not what output.0 of Add W wrote at 0x100")
     assert "W output.0: In between, output.0 of Add S was written over bytes 12 to 15, and" in out
     # What is no watcher dump has nothing for the other check.
-    code, out, _ = run(capsys, tmp_path, "--check", "watcher")
+    code, out, err = run(capsys, tmp_path, "--check", "watcher")
     assert (code, out.splitlines()[0]) == (
-        0,
+        2,
         "Nothing could be compared: no recording has an output to compare it with.",
     )
+    assert err == "fastdump: error: nothing was compared\n"
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

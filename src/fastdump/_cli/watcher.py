@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import cast
 
@@ -54,12 +55,15 @@ def command(
     In a dump with dump_scene=watcher the outputs of watched operators are recorded again after
     others, as {executed}_To_{watched}; each is compared with the watched operator's own file. In
     other dumps each input is compared with the output that was last written at exactly its device
-    address. Exit code 1 if something changed.
+    address.
 
     \b
     Examples:
       fastdump watcher dump_dir
       fastdump watcher dump_dir --check addresses --json
+
+    Exit codes: 0 nothing changed; 1 something did; 2 wrong usage, nothing that could be read, or
+    nothing to compare; 3 nothing changed, but something could not be compared.
     """  # noqa: D301 (\b is for click: do not wrap)
     report = fastdump.watcher(
         paths, check=cast("Check", check), progress=True, follow_links=follow_links
@@ -70,7 +74,13 @@ def command(
         _print(report, rows or None)
     if report.findings:
         return exit_codes.FINDINGS
-    return exit_codes.INCOMPLETE if report.unchecked else exit_codes.SUCCESS
+    if report.unchecked:
+        return exit_codes.INCOMPLETE
+    if not report.counts.get("same"):
+        # As of `compare`: nothing was looked at, which must not pass for nothing found.
+        print("fastdump: error: nothing was compared", file=sys.stderr)
+        return exit_codes.NOTHING_READ
+    return exit_codes.SUCCESS
 
 
 def _print(report: WatcherReport, rows: int | None) -> None:
