@@ -414,3 +414,25 @@ def test_threads_and_engines_give_the_same_table(tmp_path: Path, io: Any, thread
     first = fastdump.compare(tmp_path / "a", tmp_path / "b", threads=1, io="read")
     other = fastdump.compare(tmp_path / "a", tmp_path / "b", threads=threads, io=io)
     assert list(first) == list(other)
+
+
+def test_names_that_are_not_utf8(tmp_path: Path) -> None:
+    for side in ("a", "b"):
+        folder = Path(os.fsdecode(os.fsencode(tmp_path / side) + b"/d\xff"))
+        try:
+            folder.mkdir(parents=True)
+        except OSError:
+            pytest.skip("the file system takes UTF-8 only")
+        write_op(folder, "Add x", at=1, outputs=[X])
+    (row,) = fastdump.compare(tmp_path / "a", tmp_path / "b")
+    assert (row.status, row.verdict, row.path_a) == ("ok", "equal", row.path_b)
+    assert row.path_a is not None
+    assert row.path_a.startswith("d\\xff/")
+
+
+def test_elements_without_a_size(tmp_path: Path) -> None:
+    text = testing.TensorSpec(np.zeros(8, np.uint8), dtype="string")
+    for side in ("a", "b"):
+        write_op(tmp_path / side, "Add x", at=1, outputs=[text, X])
+    first, second = fastdump.compare(tmp_path / "a", tmp_path / "b")
+    assert (first.status, second.status) == ("unsupported", "ok")

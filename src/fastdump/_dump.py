@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import operator
 import os
-import re
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
@@ -19,6 +18,7 @@ from fastdump._opened_files import OpenedFiles
 from fastdump._operator import Operator, Record
 from fastdump._progress import INTERVAL_S
 from fastdump._quantities import counted, ranges_text
+from fastdump._row_path import unescaped
 from fastdump._stats import (
     PathLike,
     integers_of,
@@ -376,7 +376,7 @@ class Dump(Sequence[Operator]):
         if not name:
             return positions[:0]
         encoded = name.encode("utf-8", "surrogatepass")
-        for spelling in (encoded, _unescaped(encoded)):
+        for spelling in (encoded, unescaped(encoded)):
             found = np.frombuffer(index.find(positions.data, spelling), np.uint32)
             if len(found):
                 return found
@@ -399,11 +399,6 @@ class Dump(Sequence[Operator]):
 
 def _in_file_name(name: str) -> str:
     return name.translate(_REPLACED)
-
-
-def _unescaped(name: bytes) -> bytes:
-    r"""Return a name as it was before bytes that are not UTF-8 were shown as ``\xNN``."""
-    return re.sub(rb"\\x([89a-f][0-9a-f])", lambda match: bytes.fromhex(match[1].decode()), name)
 
 
 def _real_name(found: Operator) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ from fastdump._compare.mapping import tensor_of
 from fastdump._compare.names import dump_file_name, in_file_name, normalised, without_counter
 from fastdump._compare.order import in_order
 from fastdump._compare.where import NULL, aligned
+from fastdump._row_path import row_path
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -239,7 +239,7 @@ class _Matching:
         left_fused, left_other = self._left_named()[:: -1 if swapped else 1]
         paths = fused.texts("path")
         outputs = {
-            i: (os.path.join(fused.side.root, paths[i] or ""), int(fused.index[i]))  # noqa: PTH118
+            i: (row_path(fused.side.root, paths[i] or ""), int(fused.index[i]))
             for i in np.flatnonzero(left_fused).tolist()
             if fused.io[i] == "output"
         }

@@ -99,8 +99,3 @@ def check_alike(a: Side, b: Side) -> None:
         f"{dump.name!r} is a dump and {table.name!r} has statistics only: compute those of the "
         f"dump first (fastdump stats {dump.name} -o stats.parquet) and compare the two tables"
     )
-
-
-def path_of(side: Side, path: str) -> str:
-    """Return what opens the file of a row."""
-    return os.path.join(side.root, path)  # noqa: PTH118

@@ -12,15 +12,17 @@ import numpy as np
 from fastdump import _core
 from fastdump._arrow_column import integer_array, is_null, shape_list, text_list
 from fastdump._compare.host_order import ORDERS, Stored
-from fastdump._compare.side import Side, path_of
+from fastdump._compare.side import Side
 from fastdump._dump_file import DumpFile
+from fastdump._row_path import row_path
 from fastdump._tensor import Tensor
 from fastdump.errors import DumpFormatError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BITS = {name: bits for _, _, name, bits, _ in _core.data_types()}
+# Strings and the like have no size: they are not compared, and counted as bytes.
+BITS = {name: bits for _, _, name, bits, _ in _core.data_types() if bits}
 """Of an element, by the name of its type."""
 
 _FORTRAN = "Fortran order"
@@ -67,7 +69,7 @@ class Tensors:
     @cached_property
     def _opened_by(self) -> dict[str | None, bytes]:
         paths = dict.fromkeys(self._path)
-        return {path: os.fsencode(path_of(self._side, path or "")) for path in paths}
+        return {path: os.fsencode(row_path(self._side.root, path or "")) for path in paths}
 
     @cached_property
     def _n_elements(self) -> list[int]:
@@ -93,7 +95,7 @@ class Tensors:
         DumpFormatError, OSError
             If the file no longer has it.
         """
-        path = path_of(self._side, self._path[row] or "")
+        path = row_path(self._side.root, self._path[row] or "")
         if self._file is None or self._file.path != path:
             self._file = DumpFile(path)
         place = (self._io[row], self._index[row], self._offset[row])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fastdump._dump_file import DumpFile
+from fastdump._row_path import row_path
 from fastdump._stats import PathLike
 from fastdump._table import StatsTable
 from fastdump._tensor import Tensor
@@ -49,9 +50,9 @@ class DumpFiles:
         if not self._roots:
             return None
         if len(self._roots) > 1:
-            return Path(shown)  # that of several roots begins with one of them
+            return Path(row_path("", shown))  # that of several roots begins with one of them
         (root,) = self._roots
-        return root / shown if root.is_dir() else root
+        return Path(row_path(str(root), shown)) if root.is_dir() else root
 
     def tensor(self, row: int) -> Tensor | None:
         """Return the tensor of a row, or None if its file or its bytes are not there."""
