@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastdump import _core
+from fastdump._file_name import in_file_name
 from fastdump._opened_files import OpenedFiles
 from fastdump._operator import Operator, Record
 from fastdump._progress import INTERVAL_S
@@ -35,9 +36,6 @@ from fastdump.errors import DumpFormatError, OperatorNotFoundError
 _Positions: TypeAlias = "NDArray[np.uint32]"
 
 _WHERE = ("rank", "time", "device", "model", "model_id", "step")
-
-_REPLACED = str.maketrans(dict.fromkeys(" ./\\", "_"))
-"""What writers of file names replace."""
 
 _N_NEAR = 3
 _MAX_NAMES_COMPARED = 5_000
@@ -366,7 +364,7 @@ class Dump(Sequence[Operator]):
         if len({tuple(getattr(found, what) for what in _WHERE) for found in operators}) > 1:
             raise OperatorNotFoundError(_ambiguous(name, operators))
         # Names that differ only in what file names replace.
-        if len(operators) > 1 and _in_file_name(name) != name:
+        if len(operators) > 1 and in_file_name(name) != name:
             operators = [op for op in operators if _real_name(op) == name] or operators
         return operators[0]
 
@@ -382,23 +380,19 @@ class Dump(Sequence[Operator]):
                 return found
         nameless = np.frombuffer(index.nameless(positions.data), np.uint32)
         names = [_real_name(self._opened.operator(position)) for position in nameless.tolist()]
-        is_it = [name in (real, _in_file_name(real)) for real in names]
+        is_it = [name in (real, in_file_name(real)) for real in names]
         return nameless[np.array(is_it, np.bool_)]
 
     def _not_found(self, name: str) -> str:
         """Return what to say of a name that no operator has."""
         names = self._opened.index.op_names(self._decided().data)
-        in_file_name = _in_file_name(name)
+        as_file = in_file_name(name)
         # A misspelt name is about as long as the right one.
         names.sort(key=lambda other: abs(len(other) - len(name)))
-        near = [other for other in names if in_file_name.lower() in other.lower()][:_N_NEAR]
-        near = near or difflib.get_close_matches(in_file_name, names[:_MAX_NAMES_COMPARED], _N_NEAR)
+        near = [other for other in names if as_file.lower() in other.lower()][:_N_NEAR]
+        near = near or difflib.get_close_matches(as_file, names[:_MAX_NAMES_COMPARED], _N_NEAR)
         hint = f"; near it are {', '.join(map(repr, near))}" if near else ""
         return f"no operator is called {name!r} in {self!r}{hint}"
-
-
-def _in_file_name(name: str) -> str:
-    return name.translate(_REPLACED)
 
 
 def _real_name(found: Operator) -> str:

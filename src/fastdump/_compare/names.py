@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import re
 
-_REPLACED = str.maketrans(dict.fromkeys(" ./\\", "_"))
+from fastdump import _file_name
+
 _SEPARATORS = re.compile(r"[\s./\\_:\-]+")
 # Of wrappers around a model, which come and go.
 _WRAPPERS = frozenset(
@@ -21,7 +22,7 @@ _DIGITS_AT_END = re.compile(r"\d+$")
 @functools.lru_cache(maxsize=1 << 16)
 def in_file_name(name: str | None) -> str | None:
     """Return `name` as names of files have it."""
-    return None if name is None else name.translate(_REPLACED)
+    return None if name is None else _file_name.in_file_name(name)
 
 
 def dump_file_name(path: str | None) -> str | None:

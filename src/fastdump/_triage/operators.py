@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, in_file_name, mixed
+from fastdump._file_name import in_file_name
+from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

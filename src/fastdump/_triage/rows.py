@@ -18,6 +18,7 @@ from arro3.core import (
 from fastdump import _severity
 from fastdump._arrow_column import integer_array, is_null, real_array
 from fastdump._column import INT64_MAX
+from fastdump._file_name import in_file_name
 from fastdump._schema import IO
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ INPUT, OUTPUT = 0, 1
 NONE = -1
 """In the place of a null in columns of numbers that cannot be negative."""
 
-_REPLACED = str.maketrans(dict.fromkeys(" ./\\", "_"))
 _DICTIONARY = DataType.dictionary(DataType.int32(), DataType.utf8())
 _FLOATS = ("float", "bfloat", "hifloat", "complex")
 
@@ -246,8 +246,3 @@ def _ops(batch: RecordBatch) -> tuple[NDArray[np.int64], list[tuple[str, str]]]:
             ops[number] = op_type, name  # the header's, if there is one
         merged.append(number)
     return np.array(merged, np.int64)[op.reshape(-1)], ops
-
-
-def in_file_name(op_name: str) -> str:
-    """Return an operator's name as it is in the name of a file."""
-    return op_name.translate(_REPLACED)

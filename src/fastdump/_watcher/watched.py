@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
+from fastdump._file_name import in_file_name
 from fastdump._operator import Record
 from fastdump._watcher.bytes_compared import ByteComparison, StoredTensor
 from fastdump._watcher.comparing import compare_tensors
@@ -18,9 +19,6 @@ from fastdump._watcher.header_walk import Execution, read_header
 from fastdump._watcher.memory import DeviceWrites
 from fastdump._watcher.names import SEPARATOR, read_name, splits
 from fastdump._watcher.report import WatcherComparison
-
-_REPLACED: Final = str.maketrans(dict.fromkeys(" ./\\", "_"))
-"""What writers of file names replace."""
 
 _Place: TypeAlias = "tuple[object, ...]"
 
@@ -130,7 +128,7 @@ def _file_name_of(record: Record) -> str:
     """Return the operator's name as file names have it; digits for a name make the header tell."""
     if record.op_name is not None:
         return record.op_name
-    return (read_header(record).op_name or "").translate(_REPLACED)
+    return in_file_name(read_header(record).op_name or "")
 
 
 def compare_recordings(
@@ -255,7 +253,7 @@ def _real_names(recording: Recording, own: Execution | None) -> tuple[str, str]:
     full = recording.execution.op_name or ""
     cut = len(recording.watched) + len(SEPARATOR)
     # What names of files replace keeps its length.
-    if full.translate(_REPLACED) == f"{recording.executed}{SEPARATOR}{recording.watched}":
+    if in_file_name(full) == f"{recording.executed}{SEPARATOR}{recording.watched}":
         return full[:-cut], full[len(full) - len(recording.watched) :]
     return recording.executed, (own and own.op_name) or recording.watched
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastdump._file_name import in_file_name
 from fastdump.config._model import BlacklistItem, DumpConfig, ListEntry
 
 if TYPE_CHECKING:
@@ -15,13 +16,12 @@ if TYPE_CHECKING:
 
     from fastdump import StatsTable
 
-_REPLACED = str.maketrans(dict.fromkeys(" ./\\", "_"))
 _KERNEL_PREFIX = "aclnn"
 
 
 def file_form(name: str | None) -> str:
     """Return a name as file names have it; names from headers and files are equal only so."""
-    return (name or "").translate(_REPLACED)
+    return in_file_name(name or "")
 
 
 def is_kernel(op_type: str | None) -> bool:
