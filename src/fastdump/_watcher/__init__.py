@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Literal
 
 from fastdump import _core
 from fastdump._operator import Record
-from fastdump._progress import ProgressBar
+from fastdump._progress import INTERVAL_S, ProgressBar
 from fastdump._quantities import counted
 from fastdump._stats import PathLike, no_dump_error, path_bytes, paths_of
 from fastdump._watcher.addresses import compare_addresses
@@ -111,8 +112,23 @@ def watcher(
         raise ValueError(f"check is {check!r}, expected one of {', '.join(_CHECKS)}")
     if progress is True:
         with ProgressBar(bad="changed") as bar:
-            return _watcher(path, check, bar, follow_links)
+            return _watcher(path, check, _at_intervals(bar), follow_links)
     return _watcher(path, check, progress or None, follow_links)
+
+
+def _at_intervals(
+    show: Callable[[WatcherProgress], object],
+) -> Callable[[WatcherProgress], object]:
+    # Drawing a bar takes longer than comparing a small file.
+    next_s = 0.0
+
+    def on_progress(progress: WatcherProgress) -> None:
+        nonlocal next_s
+        if (now_s := time.monotonic()) >= next_s:
+            next_s = now_s + INTERVAL_S
+            show(progress)
+
+    return on_progress
 
 
 def _watcher(
