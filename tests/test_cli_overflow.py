@@ -98,6 +98,8 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert list(found) == [
         *("fastdump", "summary", "n_records", "n_findings", "records", "skipped"),
     ]
+    returned = json.dumps(fastdump.overflow(tmp_path).to_dict())
+    assert found == {"fastdump": fastdump.__version__, **json.loads(returned)}
     assert (found["fastdump"], found["n_records"], found["n_findings"]) == (
         fastdump.__version__,
         1,

@@ -108,6 +108,8 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         *("fastdump", "summary", "check", "notes", "n_findings", "counts", "comparisons"),
         "skipped",
     ]
+    document = json.dumps(fastdump.watcher(tmp_path).to_dict())
+    assert found == {"fastdump": fastdump.__version__, **json.loads(document)}
     assert (found["fastdump"], found["check"]) == (fastdump.__version__, "watcher")
     assert (found["n_findings"], found["counts"]) == (1, {"changed": 1})
     (comparison,) = found["comparisons"]

@@ -20,7 +20,6 @@ from fastdump._cli.options import (
     threads_option,
 )
 from fastdump._cli.output_file import check_output
-from fastdump._overflow.document import report_document
 from fastdump._overflow.words import oddity_text
 from fastdump._printable import printable
 from fastdump._quantities import counted
@@ -90,7 +89,7 @@ def command(
     # Before printing, for the pipe may have gone away; a full disk is no reason not to print.
     failure = _written(report, outputs)
     if as_json:
-        print_json(report_document(report))
+        print_json(report.to_dict())
     else:
         _print(report, rows or None)
     if failure is not None:

@@ -20,7 +20,6 @@ from fastdump._quantities import shape_text
 from fastdump._styles import BAD, DOUBTFUL, GOOD, SUBTLE
 from fastdump._text_table import Cell, Column, TextTable
 from fastdump._watcher import Check, WatcherComparison
-from fastdump._watcher.document import report_document
 from fastdump._watcher.words import suspect_text
 
 _DEFAULT_ROWS = 20
@@ -69,7 +68,7 @@ def command(
         paths, check=cast("Check", check), progress=True, follow_links=follow_links
     )
     if as_json:
-        print_json(report_document(report))
+        print_json(report.to_dict())
     else:
         _print(report, rows or None)
     if report.findings:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fastdump._overflow.report import (
-    OverflowOperator,
-    OverflowRecord,
-    OverflowReport,
-    OverflowUnit,
-)
 from fastdump._schema import COLUMN, StatsRow
 from fastdump._table_json import json_real
+
+if TYPE_CHECKING:
+    from fastdump._overflow.report import (
+        OverflowOperator,
+        OverflowRecord,
+        OverflowReport,
+        OverflowUnit,
+    )
 
 _WHERE = ("rank", "time", "device", "model", "model_id", "step")
 _OF_FILE = ("timestamp", "path", "appended", "layout", "version", "status", "note")

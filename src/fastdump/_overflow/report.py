@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from fastdump._op_debug import OpDebugRecord
+from fastdump._overflow.document import report_document
 from fastdump._overflow.status_bits import StatusBit
+from fastdump._printable import printable
+from fastdump._quantities import counted
 from fastdump._schema import StatsRow
 from fastdump._table import StatsTable
 
@@ -135,7 +138,7 @@ class OverflowFinding(NamedTuple):
     unit: OverflowUnit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OverflowReport:
     """All overflow records of a dump.
 
@@ -167,3 +170,14 @@ class OverflowReport:
             for unit in record.units:
                 if unit.overflowed:
                     yield OverflowFinding(record, unit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``fastdump overflow --json`` prints, but for the version.
+
+        docs/overflow.md describes it.
+        """
+        return report_document(self)
+
+    def __repr__(self) -> str:
+        records = counted(len(self.records), "record")
+        return f"<OverflowReport: {records}; {printable(self.summary)}>"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from fastdump._printable import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ class WatcherComparison:
     suspects: tuple[Suspect, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class WatcherReport:
     """What was compared in a dump, and what had changed.
 
@@ -175,3 +179,21 @@ class WatcherReport:
         """What could not be compared although it should have been."""
         done = ("same", "changed", "before")
         return [comparison for comparison in self.comparisons if comparison.status not in done]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``fastdump watcher --json`` prints, but for the version.
+
+        docs/watcher.md describes it.
+        """
+        return {
+            "summary": self.summary,
+            "check": self.check,
+            "notes": list(self.notes),
+            "n_findings": len(self.findings),
+            "counts": dict(sorted(self.counts.items())),
+            "comparisons": [dataclasses.asdict(comparison) for comparison in self.comparisons],
+            "skipped": dict(self.skipped),
+        }
+
+    def __repr__(self) -> str:
+        return f"<WatcherReport: check {self.check!r}; {printable(self.summary)}>"
