@@ -48,7 +48,7 @@ def test_it_leads_with_what_to_act_on(
     out, err = capsys.readouterr()
     assert err == ""
     first, second, third, *_ = out.splitlines()
-    assert first == fastdump.compare(*runs).conclusion
+    assert first == fastdump.compare(*runs).sentence
     assert first.startswith("Rank 0, step 0: Mul layers.2/Mul is the first operator to diverge")
     assert first.endswith("1 tensor only in a; 1 tensor only in b.")
     assert second.startswith("18 pairs (18 by name), ")
@@ -96,11 +96,11 @@ def test_json(runs: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None
     table = fastdump.compare(*runs, kl=True, rtol=1e-3)
     assert list(document) == [
         *("fastdump", "a", "b", "compared", "tolerances", "notes", "skipped_a", "skipped_b"),
-        *("conclusion", "summary", "first_divergence", "operators", "rows"),
+        *("sentence", "summary", "first_divergence", "operators", "rows"),
     ]
     assert (document["a"], document["b"], document["compared"]) == (*runs, "elements")
     assert document["tolerances"]["rtol"] == 1e-3
-    assert document["conclusion"] == table.conclusion
+    assert document["sentence"] == table.sentence
     assert document["summary"] == table.summary()
     first = document["first_divergence"]
     assert list(first) == [

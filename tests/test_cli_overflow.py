@@ -96,7 +96,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pair(tmp_path, status=0x120)
     found = document(capsys, tmp_path)
     assert list(found) == [
-        *("fastdump", "summary", "n_records", "n_findings", "records", "skipped"),
+        *("fastdump", "sentence", "n_records", "n_findings", "records", "skipped"),
     ]
     returned = json.dumps(fastdump.overflow(tmp_path).to_dict())
     assert found == {"fastdump": fastdump.__version__, **json.loads(returned)}

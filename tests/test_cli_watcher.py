@@ -105,7 +105,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, tmp_path, "--json")
     found = json.loads(out)
     assert list(found) == [
-        *("fastdump", "summary", "check", "notes", "n_findings", "counts", "comparisons"),
+        *("fastdump", "sentence", "check", "notes", "n_findings", "counts", "comparisons"),
         "skipped",
     ]
     document = json.dumps(fastdump.watcher(tmp_path).to_dict())

@@ -83,7 +83,7 @@ def test_ranks_that_do_not_belong_together_are_not_guessed(tmp_path: Path) -> No
     chain(tmp_path / "b", n=1, rank=None)
     table = fastdump.compare(tmp_path / "a", tmp_path / "b")
     assert set(table["status"]) == {"only_in_a", "only_in_b"}
-    assert "ranks 0-1 of a and no rank of b do not belong together" in table.conclusion
+    assert "ranks 0-1 of a and no rank of b do not belong together" in table.sentence
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_no_tensor_is_opened(tmp_path: Path) -> None:
         first = table.first_divergence
         assert first is not None
         assert (first.op_name, first.cause) == ("layers.2/Mul", "here")
-        assert "statistics differ by" in table.conclusion
+        assert "statistics differ by" in table.sentence
         unknown = ("cosine_similarity", "max_abs_error", "rmse", "bit_equal", "mismatched")
         for name in unknown:
             assert pa.table(table)[name].null_count == len(table)

@@ -135,7 +135,7 @@ def test_it_is_written_and_read_back(table: ComparisonTable, tmp_path: Path, suf
     again = read_comparison(path)
     assert list(again) == list(table)
     assert again.divergences() == table.divergences()
-    assert again.conclusion == table.conclusion
+    assert again.sentence == table.sentence
     if suffix != ".csv":
         assert again.head == table.head
 
@@ -199,7 +199,7 @@ def test_text_is_escaped(table: ComparisonTable) -> None:
     assert "\x1b" not in repr(table)
     lines = repr(table).splitlines()
     assert lines[0].startswith("ComparisonTable: 13 pairs (13 by name); ")
-    assert lines[1] == table.conclusion
+    assert lines[1] == table.sentence
     html = table._repr_html_()
     assert "\x1b" not in html
     assert "<b>" not in html

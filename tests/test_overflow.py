@@ -198,7 +198,7 @@ def test_a_record_that_is_not_valid_is_no_finding(tmp_path: Path) -> None:
     report = fastdump.overflow(tmp_path)
     assert report.findings == []
     assert [record.status for record in report.records] == ["not_valid"]
-    assert report.summary == "No overflow in 1 record."
+    assert report.sentence == "No overflow in 1 record."
 
 
 @pytest.mark.parametrize("name", ["OpDebug.Node_Opdebug", "op_debug.node_op_debug"])
@@ -237,7 +237,7 @@ def test_records_are_in_order_of_time_over_all_ranks(tmp_path: Path) -> None:
     report = fastdump.overflow(tmp_path)
     found = [(record.rank, record.step, unit.statuses) for record, unit in report.findings]
     assert found == [(1, 1, (0x400,)), (1, 0, (0x10,)), (0, 0, (0x8,))]
-    assert report.summary.startswith("rank 1, step 1: ")
+    assert report.sentence.startswith("rank 1, step 1: ")
 
 
 def test_records_that_were_appended(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_any_beginning_of_a_file_is_a_row(cut: int, tmp_path: Path) -> None:
     report = fastdump.overflow(tmp_path)
     (record,) = report.records
     assert record.status in ("truncated", "malformed")
-    assert "could not be read" in report.summary
+    assert "could not be read" in report.sentence
 
 
 def test_a_file_that_vanishes_is_unreadable(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_no_record_and_no_dump(tmp_path: Path) -> None:
     write_operator(tmp_path)
     report = fastdump.overflow(tmp_path)
     assert (report.records, report.findings, report.table) == ((), [], None)
-    assert report.summary == "No overflow record."
+    assert report.sentence == "No overflow record."
 
 
 # Joins
@@ -316,7 +316,7 @@ def test_the_operator_and_how_its_tensors_look(tmp_path: Path) -> None:
     assert (out.io, out.nan, out.pos_inf, out.first_bad) == ("output", 1, 1, 1)
     assert report.table is not None
     assert set(report.table["path"]) == {str(path.relative_to(tmp_path))}
-    assert report.summary == (
+    assert report.sentence == (
         "rank 0, step 0: MatMul net/MatMul overflowed on AI Core (block 5): floating-point "
         "overflow (0x20). Its inputs are finite (largest magnitude 1, 1.5e-05 of the limit of "
         "float16). Its outputs: output.0 (float16 4) has 1 NaN and 1 +Inf, the first at [1]."
@@ -328,17 +328,17 @@ def test_saturated_values_are_told(tmp_path: Path) -> None:
     top = np.array([65504, -65504, 1], np.float16)
     codes = np.array([255, 0], np.uint8)  # nothing special for integers
     write_operator(tmp_path, inputs=(codes,), outputs=(top,))
-    summary = fastdump.overflow(tmp_path).summary
-    assert "Its inputs are finite." in summary
-    assert "has 2 at the largest finite value of float16" in summary
+    sentence = fastdump.overflow(tmp_path).sentence
+    assert "Its inputs are finite." in sentence
+    assert "has 2 at the largest finite value of float16" in sentence
 
 
 def test_bad_inputs_are_told(tmp_path: Path) -> None:
     write_record(tmp_path, old_record())
     write_operator(tmp_path, inputs=(np.array([[0, 1], [np.nan, 1]], np.float32),), outputs=())
-    summary = fastdump.overflow(tmp_path).summary
-    assert "input.0 (float32 2x2) has 1 NaN, the first at [1, 0]" in summary
-    assert "Its outputs were not dumped." in summary
+    sentence = fastdump.overflow(tmp_path).sentence
+    assert "input.0 (float32 2x2) has 1 NaN, the first at [1, 0]" in sentence
+    assert "Its outputs were not dumped." in sentence
 
 
 def test_of_several_the_nearest_in_time(tmp_path: Path) -> None:
@@ -362,7 +362,7 @@ def test_what_time_does_not_tell_apart_is_ambiguous(tmp_path: Path) -> None:
     unit = only_unit(tmp_path)
     assert unit.join == "ambiguous"
     assert "1 other file: MatMul.net_b" in unit.join_note
-    assert "(probably)" in fastdump.overflow(tmp_path).summary
+    assert "(probably)" in fastdump.overflow(tmp_path).sentence
 
 
 def test_the_same_directory_comes_before_nearer_times(tmp_path: Path) -> None:
@@ -408,7 +408,7 @@ def test_another_stream_is_another_operator(tmp_path: Path) -> None:
     unit = only_unit(tmp_path)
     assert unit.join == "none"
     assert "there is 1 file of stream 4" in unit.join_note
-    assert "Not joined: no operator with task 7" in fastdump.overflow(tmp_path).summary
+    assert "Not joined: no operator with task 7" in fastdump.overflow(tmp_path).sentence
 
 
 def test_threads_of_one_task(tmp_path: Path) -> None:
@@ -467,7 +467,7 @@ def test_a_broken_file_of_the_operator_is_told(tmp_path: Path) -> None:
     unit = only_unit(tmp_path)
     assert unit.operator is not None
     assert [row.status for row in unit.operator.tensors] == ["malformed"]
-    assert "malformed" in fastdump.overflow(tmp_path).summary
+    assert "malformed" in fastdump.overflow(tmp_path).sentence
 
 
 def test_operators_of_which_there_are_statistics_only(tmp_path: Path) -> None:

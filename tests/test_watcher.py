@@ -100,7 +100,7 @@ def test_recordings_that_are_equal(tmp_path: Path) -> None:
     report = fastdump.watcher(tmp_path)
     assert (report.check, report.findings, report.unchecked) == ("watcher", [], [])
     assert report.counts == {"same": 2}
-    assert report.summary == ("No change: 2 recordings equal, byte for byte, to what was written.")
+    assert report.sentence == ("No change: 2 recordings equal, byte for byte, to what was written.")
     assert [comparison.seen_by for comparison in report.comparisons] == ["net/X", "net/Y"]
 
 
@@ -131,7 +131,7 @@ def test_the_operator_after_which_it_changed_first(tmp_path: Path) -> None:
     assert change.place == "[1:3, :]"
     assert (
         "rank 0, step 0: output.0 of Add net/C (float32 4x8) changed first after net/Y (it was "
-        in (report.summary)
+        in (report.sentence)
     )
 
 
@@ -418,7 +418,7 @@ def test_an_input_that_is_what_was_written_there(tmp_path: Path) -> None:
     assert report.counts == {"same": 1, "no_writer": 1}
     assert report.comparisons == ()
     assert "inputs against the outputs" in report.notes[0]
-    assert report.summary == "No change: 1 input equal, byte for byte, to what was written."
+    assert report.sentence == "No change: 1 input equal, byte for byte, to what was written."
 
 
 def test_an_input_that_was_overwritten(tmp_path: Path) -> None:
@@ -440,12 +440,12 @@ def test_an_input_that_was_overwritten(tmp_path: Path) -> None:
     assert found.change.place == "[2, 4:8]"
     (suspect,) = found.suspects
     assert (suspect.op_name, suspect.overlap, suspect.wrote_it) == ("net/S", (80, 95), True)
-    assert report.summary.startswith(
+    assert report.sentence.startswith(
         "rank 0, step 0: input.1 of net/R (float32 4x8) is not what output.0 of Add net/W wrote at "
         "0x1000: an overwrite candidate. Bytes 8"
     )
     assert "net/S was written over bytes 80 to 95, and the bytes there are the ones" in (
-        report.summary
+        report.sentence
     )
 
 
@@ -532,7 +532,7 @@ def test_no_addresses_and_no_dump(tmp_path: Path) -> None:
     write(tmp_path, "R", inputs=[A + 1], at=1)
     report = fastdump.watcher(tmp_path)
     assert (report.comparisons, report.counts) == ((), {})
-    assert report.summary.startswith("Nothing could be compared")
+    assert report.sentence.startswith("Nothing could be compared")
     assert "No input has a device address" in report.notes[-1]
 
 

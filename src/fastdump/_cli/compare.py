@@ -240,7 +240,7 @@ def _print(outcome: _Outcome, failed: ComparisonTable | None, rows: int, a: Path
     table = outcome.table
     console = stdout_console()
     style = BAD if table.diverges.any() else GOOD if table.summary()["compared"] else DOUBTFUL
-    console.print(Text(printable(table.conclusion), style))
+    console.print(Text(printable(table.sentence), style))
     console.print(_facts(outcome))
     for note in _notes(table):
         console.print(printable(note), style=DOUBTFUL)
@@ -315,7 +315,7 @@ def _document(
     first = table.first_divergence
     document: dict[str, Any] = {
         **table.head,
-        "conclusion": table.conclusion,
+        "sentence": table.sentence,
         "summary": table.summary(),
         "first_divergence": None if first is None else _operator(first),
         "operators": [_operator(op) for op in table.by_added_error()[: rows or None]],

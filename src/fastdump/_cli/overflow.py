@@ -118,7 +118,7 @@ def _print(report: OverflowReport, rows: int | None) -> None:
     console = stdout_console()
     width = stdout_width(console)
     findings = report.findings
-    console.print(report.summary, style=BAD if findings else GOOD)
+    console.print(report.sentence, style=BAD if findings else GOOD)
     shown = findings[:rows]
     if shown:
         console.print()

@@ -87,7 +87,7 @@ def _print(report: WatcherReport, rows: int | None) -> None:
     width = stdout_width(console)
     findings = report.findings
     is_clean = not findings and bool(report.counts.get("same"))
-    console.print(report.summary, style=BAD if findings else GOOD if is_clean else DOUBTFUL)
+    console.print(report.sentence, style=BAD if findings else GOOD if is_clean else DOUBTFUL)
     console.print()
     for note in report.notes:
         console.print(printable(note), style=SUBTLE)

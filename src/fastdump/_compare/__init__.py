@@ -109,7 +109,7 @@ def compare(
     Examples
     --------
     >>> table = fastdump.compare("run1", "run2")  # doctest: +SKIP
-    >>> print(table.conclusion)  # doctest: +SKIP
+    >>> print(table.sentence)  # doctest: +SKIP
     >>> for op in table.by_added_error()[:5]:  # doctest: +SKIP
     ...     print(op.op_name, op.cause, op.added_error)
     """

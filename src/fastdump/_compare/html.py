@@ -21,14 +21,14 @@ _STYLE = (
 
 
 def html_text(table: ComparisonTable) -> str:
-    """Return ``table._repr_html_()``: the conclusion and the worst rows."""
-    lines = [f"<p>{html.escape(facts(table))}<br>{html.escape(table.conclusion)}</p>"]
+    """Return ``table._repr_html_()``: the sentence and the worst rows."""
+    lines = [f"<p>{html.escape(facts(table))}<br>{html.escape(table.sentence)}</p>"]
     lines += _table(pair_table(table.worst(_WORST_ROWS), width=None))
     return "\n".join(["<div>", *lines, "</div>"])
 
 
 def html_page(table: ComparisonTable) -> str:
-    """Return a page: the conclusion, operators, the worst pairs, and what has no partner."""
+    """Return a page: the sentence, operators, the worst pairs, and what has no partner."""
     unpaired, pairs = table[table.unpaired], table[~table.unpaired]
     operators = table.by_added_error()
     sections = (
@@ -43,7 +43,7 @@ def html_page(table: ComparisonTable) -> str:
     lines = [
         "<!DOCTYPE html>",
         f"<html><head><meta charset='utf-8'><title>fastdump compare</title><style>{_STYLE}</style>",
-        f"</head><body><h1>{html.escape(table.conclusion)}</h1>",
+        f"</head><body><h1>{html.escape(table.sentence)}</h1>",
         f"<p>{html.escape(facts(table))}</p>",
     ]
     for title, n_rows, text_table in sections:

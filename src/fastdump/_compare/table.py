@@ -71,7 +71,7 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
     Examples
     --------
     >>> t = fastdump.compare("run1", "run2")  # doctest: +SKIP
-    >>> print(t.conclusion)  # doctest: +SKIP
+    >>> print(t.sentence)  # doctest: +SKIP
     >>> t.filter(verdict="diverges").worst(5)  # doctest: +SKIP
     """
 
@@ -105,11 +105,11 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
         return table
 
     @property
-    def conclusion(self) -> str:
+    def sentence(self) -> str:
         """What the comparison says, in one sentence that a person can act on."""
-        from fastdump._compare.conclusion import conclusion
+        from fastdump._compare.sentence import sentence
 
-        return conclusion(self)
+        return sentence(self)
 
     @property
     def diverges(self) -> NDArray[np.bool_]:
@@ -296,7 +296,7 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
         ----------
         path
             Its suffix says the format: ``.csv``, ``.json``, ``.arrow``, ``.parquet``, or ``.html``
-            for the conclusion, the operators by the error that they add, the worst pairs, and what
+            for the sentence, the operators by the error that they add, the worst pairs, and what
             has no partner.
         """
         if Path(path).suffix.lower() != ".html":

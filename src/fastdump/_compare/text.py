@@ -69,7 +69,7 @@ def plain_text(table: ComparisonTable) -> str:
     """Return ``repr(table)``: fitted to the terminal, without control characters."""
     width = shutil.get_terminal_size((100, 24)).columns
     lines = pair_table(table.worst(_WORST_ROWS), width=width).lines(ellipsis="...")
-    return "\n".join([facts(table), printable(table.conclusion), *map(plain, lines)])
+    return "\n".join([facts(table), printable(table.sentence), *map(plain, lines)])
 
 
 def facts(table: ComparisonTable) -> str:

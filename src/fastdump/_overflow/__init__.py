@@ -22,7 +22,7 @@ from fastdump._overflow.report import (
     OverflowUnit,
 )
 from fastdump._overflow.status_bits import StatusBit, meaning_of, status_bits
-from fastdump._overflow.words import summary_of
+from fastdump._overflow.words import sentence_of
 from fastdump._progress import INTERVAL_S
 from fastdump._schema import StatsRow
 from fastdump._stats import PathLike, n_threads, no_dump_error, path_bytes, paths_of, table_of
@@ -73,7 +73,7 @@ def overflow(
     Examples
     --------
     >>> report = fastdump.overflow("dump_dir")  # doctest: +SKIP
-    >>> print(report.summary)  # doctest: +SKIP
+    >>> print(report.sentence)  # doctest: +SKIP
     >>> for record, unit in report.findings:  # doctest: +SKIP
     ...     print(record.step, unit.meaning, unit.operator and unit.operator.op_name)
     """
@@ -94,7 +94,7 @@ def overflow(
         _record(one, unit_joins, operators) for one, unit_joins in zip(found, joins, strict=True)
     )
     report = OverflowReport(records, "", table, index.skipped())
-    return dataclasses.replace(report, summary=summary_of(records, report.findings))
+    return dataclasses.replace(report, sentence=sentence_of(records, report.findings))
 
 
 def _when(found: FoundRecord) -> tuple[bool, int]:

@@ -27,7 +27,7 @@ _OF_OPERATOR = (
 def report_document(report: OverflowReport) -> dict[str, Any]:
     """Return the report ready for `json.dumps`."""
     return {
-        "summary": report.summary,
+        "sentence": report.sentence,
         "n_records": len(report.records),
         "n_findings": len(report.findings),
         "records": [_record(record) for record in report.records],

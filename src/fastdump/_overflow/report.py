@@ -147,7 +147,7 @@ class OverflowReport:
     records
         In the order of their timestamps, over all ranks; those without one last. Ranks on several
         hosts have clocks of their own.
-    summary
+    sentence
         The first overflow in one sentence, or that there is none.
     table
         Statistics, at level "full", of the tensors of all operators that were found.
@@ -156,7 +156,7 @@ class OverflowReport:
     """
 
     records: tuple[OverflowRecord, ...]
-    summary: str
+    sentence: str
     table: StatsTable | None
     skipped: Mapping[str, int]
 
@@ -180,4 +180,4 @@ class OverflowReport:
 
     def __repr__(self) -> str:
         records = counted(len(self.records), "record")
-        return f"<OverflowReport: {records}; {printable(self.summary)}>"
+        return f"<OverflowReport: {records}; {printable(self.sentence)}>"

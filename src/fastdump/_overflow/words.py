@@ -16,7 +16,7 @@ from fastdump._severity import LARGEST_FINITE
 _MAX_TENSORS = 3
 
 
-def summary_of(records: Sequence[OverflowRecord], findings: Sequence[OverflowFinding]) -> str:
+def sentence_of(records: Sequence[OverflowRecord], findings: Sequence[OverflowFinding]) -> str:
     """Return the sentence that leads the report."""
     if findings:
         return finding_text(findings[0])

@@ -17,7 +17,7 @@ from fastdump._watcher.addresses import compare_addresses
 from fastdump._watcher.header_walk import records_by_site
 from fastdump._watcher.report import Change, Suspect, WatcherComparison, WatcherReport
 from fastdump._watcher.watched import Recordings, compare_recordings, find_recordings
-from fastdump._watcher.words import CHECKS, summary_of
+from fastdump._watcher.words import CHECKS, sentence_of
 
 __all__ = [
     "Change",
@@ -104,7 +104,7 @@ def watcher(
     Examples
     --------
     >>> report = fastdump.watcher("dump_dir")  # doctest: +SKIP
-    >>> print(report.check, report.summary)  # doctest: +SKIP
+    >>> print(report.check, report.sentence)  # doctest: +SKIP
     >>> for change in report.findings:  # doctest: +SKIP
     ...     print(change.op_name, change.seen_by, change.change.words)
     """
@@ -168,7 +168,7 @@ def _watcher(
     name = "watcher" if is_watcher else "addresses"
     notes.insert(0, CHECKS[name])
     report = WatcherReport(name, comparisons, dict(counts), tuple(notes), "", index.skipped())
-    return dataclasses.replace(report, summary=summary_of(name, report.findings, counts))
+    return dataclasses.replace(report, sentence=sentence_of(name, report.findings, counts))
 
 
 def _recordings(

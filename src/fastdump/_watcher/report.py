@@ -156,7 +156,7 @@ class WatcherReport:
         "no_writer" (no output was dumped that lay exactly there).
     notes
         What else there is to know of the check, a sentence each.
-    summary
+    sentence
         The first change in one sentence, or that there is none.
     skipped
         How many files were not read because they are no dumps, by reason.
@@ -166,7 +166,7 @@ class WatcherReport:
     comparisons: tuple[WatcherComparison, ...]
     counts: Mapping[str, int]
     notes: tuple[str, ...]
-    summary: str
+    sentence: str
     skipped: Mapping[str, int]
 
     @property
@@ -186,7 +186,7 @@ class WatcherReport:
         docs/watcher.md describes it.
         """
         return {
-            "summary": self.summary,
+            "sentence": self.sentence,
             "check": self.check,
             "notes": list(self.notes),
             "n_findings": len(self.findings),
@@ -196,4 +196,4 @@ class WatcherReport:
         }
 
     def __repr__(self) -> str:
-        return f"<WatcherReport: check {self.check!r}; {printable(self.summary)}>"
+        return f"<WatcherReport: check {self.check!r}; {printable(self.sentence)}>"

@@ -16,7 +16,7 @@ CHECKS = {
 }
 
 
-def summary_of(check: str, findings: list[WatcherComparison], counts: Mapping[str, int]) -> str:
+def sentence_of(check: str, findings: list[WatcherComparison], counts: Mapping[str, int]) -> str:
     """Return the sentence that leads the report."""
     if findings:
         return finding_text(check, findings[0])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NO_PARTNER = ("only_in_a", "only_in_b")
 
 
-def conclusion(table: ComparisonTable) -> str:
+def sentence(table: ComparisonTable) -> str:
     """Return one sentence that a person can act on."""
     summary = table.summary()
     if not summary["compared"]:
