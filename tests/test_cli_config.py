@@ -424,3 +424,11 @@ def test_nothing_else_of_the_package_imports_it() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
     assert process.stdout == "False\n"
+
+
+def test_it_is_imported_when_it_is_used() -> None:
+    code = "import fastdump; print(fastdump.config.check_text('{}').verdict)"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "off\n"

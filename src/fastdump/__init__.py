@@ -150,8 +150,12 @@ _MODULE_OF = {
     "watcher": "fastdump._watcher",
 }
 
+_PACKAGES = ("config", "demo", "testing")
+
 
 def __getattr__(name: str) -> object:
+    if name in _PACKAGES:
+        return importlib.import_module(f"fastdump.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'fastdump' has no attribute {name!r}")
     value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
