@@ -15,7 +15,10 @@ import fastdump
 from fastdump import testing
 from fastdump._cli import main
 
-OPERATOR = ["rank", "device", "step", "op_type", "op_name", "timestamp", "paths"]
+OPERATOR = [
+    *("rank", "time", "device", "model", "model_id", "step"),
+    *("op_type", "op_name", "timestamp", "paths"),
+]
 TENSOR = [
     *("io", "index", "dtype", "format", "shape", "origin_shape", "nbytes", "count"),
     *("max", "min", "mean", "l2norm"),

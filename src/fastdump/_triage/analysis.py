@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -218,7 +219,9 @@ class _Analysis:
         if start.verdict != MISSING:
             return run
         op_type, op_name = self._rows.ops[start.op]
-        return OperatorRun(run.rank, run.device, run.step, op_type or None, op_name or None, None)
+        return replace(
+            run, op_type=op_type or None, op_name=op_name or None, timestamp=None, paths=()
+        )
 
     # Findings that compare ranks
 

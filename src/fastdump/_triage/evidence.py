@@ -41,7 +41,9 @@ class Evidence:
     def __init__(self, table: StatsTable, roots: Sequence[PathLike]) -> None:
         self.table = table
         self.rows = Rows(table)
-        self._paths = table.arrow.to_batches()[0].column("path")
+        batch = table.arrow.to_batches()[0]
+        self._paths = batch.column("path")
+        self._places = [batch.column(name) for name in ("time", "model", "model_id")]
         self.executions = Executions(self.rows)
         self.files = DumpFiles(table, roots)
         self.links = Links(self.rows, self.executions, self.files)
@@ -56,10 +58,18 @@ class Evidence:
         rank, device = self.rows.lanes[int(executions.lane[execution])]
         op_type, op_name = self.rows.ops[int(executions.op[execution])]
         # A whole record of each row would take ten times as long.
-        paths = [self._paths[row].as_py() for row in executions.rows_of(execution).tolist()]
+        rows = executions.rows_of(execution).tolist()
+        paths = [self._paths[row].as_py() for row in rows]
+        # Rows that a watcher dump repeats belong to no execution.
+        time, model, model_id = (
+            column[rows[0]].as_py() if rows else None for column in self._places
+        )
         return OperatorRun(
             rank=rank,
+            time=time,
             device=device,
+            model=model,
+            model_id=model_id,
             step=None if step == NONE else step,
             op_type=op_type or None,
             op_name=op_name or None,

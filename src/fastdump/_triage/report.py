@@ -25,8 +25,8 @@ class OperatorRun:
 
     Attributes
     ----------
-    rank, device, step
-        Where and when.
+    rank, time, device, model, model_id, step
+        Where and when, as in the table of `fastdump.stats`.
     op_type, op_name
         Which operator.
     timestamp
@@ -36,7 +36,10 @@ class OperatorRun:
     """
 
     rank: int | None
+    time: str | None
     device: int | None
+    model: str | None
+    model_id: int | None
     step: int | None
     op_type: str | None
     op_name: str | None
@@ -47,7 +50,10 @@ class OperatorRun:
         """Return what `TriageReport.to_dict` has of it."""
         return {
             "rank": self.rank,
+            "time": self.time,
             "device": self.device,
+            "model": self.model,
+            "model_id": self.model_id,
             "step": self.step,
             "op_type": self.op_type,
             "op_name": self.op_name,
@@ -229,7 +235,10 @@ class Suppressed:
         """Return what `TriageReport.to_dict` has of it."""
         operator = {
             name: getattr(self.example, name)
-            for name in ("rank", "device", "step", "op_type", "op_name", "timestamp", "path")
+            for name in (
+                *("rank", "time", "device", "model", "model_id", "step"),
+                *("op_type", "op_name", "timestamp", "path"),
+            )
         }
         return {
             "pattern": self.pattern,
