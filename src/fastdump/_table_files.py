@@ -66,6 +66,30 @@ def read_stats(path: str | os.PathLike[str]) -> StatsTable:
     return read_table(path, StatsTable)
 
 
+def written_table(path: str | os.PathLike[str]) -> StatsTable | None:
+    """Return the table that `StatsTable.write` has put into a file, None if there is none in it.
+
+    Raises
+    ------
+    DumpFormatError
+        If the suffix is that of a table alone, and the content is not.
+    MissingDependencyError, OSError
+        As `read_stats`.
+    """
+    try:
+        suffix = format_suffix(path)
+    except ValueError:
+        return None
+    if not Path(path).is_file():
+        return None
+    try:
+        return read_stats(path)
+    except DumpFormatError:
+        if suffix == ".csv":
+            return None  # the vendor's statistics of a dump are CSV too
+        raise
+
+
 def read_table(path: str | os.PathLike[str], table_type: type[AnyTable]) -> AnyTable:
     """Read a table of this type that was written; raise as `read_stats` does."""
     suffix = format_suffix(path)

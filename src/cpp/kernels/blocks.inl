@@ -21,9 +21,3 @@ inline void store_lanes(const Vec<double> (&vectors)[kLanes / kWidth<double>], d
     store(lanes + k * kWidth<double>, vectors[k]);
   }
 }
-
-inline void load_lanes(const double* lanes, Vec<double> (&vectors)[kLanes / kWidth<double>]) {
-  for (std::size_t k = 0; k < kLanes / kWidth<double>; ++k) {
-    vectors[k] = load<Vec<double>>(lanes + k * kWidth<double>);
-  }
-}

@@ -19,7 +19,7 @@ from fastdump._cli import exit_codes
 from fastdump._cli.console import stdout_console, stdout_width
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import filter_options, json_option, scan_options
-from fastdump._cli.output_file import check_output
+from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._compare import names_of
 from fastdump._compare.operators import DivergentOperator
 from fastdump._compare.progress import CompareProgress, pair_bar
@@ -179,13 +179,7 @@ def command(
     outcome = _run(comparing)
     table = outcome.table
     failed = table[table.failures(limits)] if limits else None
-    # Before printing, for the pipe may have gone away; a full disk is no reason not to print.
-    failure: Exception | None = None
-    for output in outputs:
-        try:
-            table.write(output)
-        except (OSError, FastdumpError) as error:
-            failure = error
+    failure = write_outputs(table, outputs)
     if as_json:
         print_json(_document(table, failed, limits, rows))
     else:

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from fastdump import StatsTable, config, read_stats
+from fastdump import StatsTable, config
 from fastdump._cli import exit_codes
 from fastdump._cli.console import stdout_console
 from fastdump._cli.json_document import print_json
@@ -21,11 +21,11 @@ from fastdump._cli.scanning import scan_paths
 from fastdump._printable import printable
 from fastdump._quantities import counted, ranges_text
 from fastdump._styles import BAD, DOUBTFUL, GOOD, SUBTLE
+from fastdump._table_files import written_table
 from fastdump.config._dump_step import MAX_ITEMS, step_text
 
 _MAX_REPORT_BYTES = 1 << 28
 _DUMP_TABLE_SUFFIXES = (".csv", ".arrow", ".parquet")
-_TABLE_SUFFIXES = (*_DUMP_TABLE_SUFFIXES, ".json")
 _VERDICTS = {
     "accept": ("accepted", GOOD),
     "off": ("accepted, but nothing is dumped", DOUBTFUL),
@@ -203,8 +203,9 @@ def _print_explanation(console: Console, explanation: config.Explanation) -> Non
 
 def _table(path: str) -> tuple[StatsTable, int]:
     """Return the table of a dump, or the one that is written there, and an exit code."""
-    if Path(path).is_file() and path.endswith(_TABLE_SUFFIXES):
-        return read_stats(path), exit_codes.SUCCESS
+    table = written_table(path)
+    if table is not None:
+        return table, exit_codes.SUCCESS
     outcome = scan_paths((path,), level="header", threads=None, io="auto", follow_links=False)
     return outcome.table, outcome.exit_code
 

@@ -19,7 +19,7 @@ from fastdump._cli.options import (
     paths_argument,
     threads_option,
 )
-from fastdump._cli.output_file import check_output
+from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._overflow.words import oddity_text
 from fastdump._printable import printable
 from fastdump._quantities import counted
@@ -86,7 +86,6 @@ def command(
             raise
         # FASTDUMP_THREADS: options were checked by click.
         raise click.ClickException(str(error)) from error
-    # Before printing, for the pipe may have gone away; a full disk is no reason not to print.
     failure = _written(report, outputs)
     if as_json:
         print_json(report.to_dict())
@@ -102,16 +101,11 @@ def command(
 
 def _written(report: OverflowReport, outputs: tuple[Path, ...]) -> Exception | None:
     """Write the tensors' statistics to files, and return what failed."""
-    failure: Exception | None = None
-    for output in outputs:
-        try:
-            if report.table is None:
-                message = f"{output} was not written: no operator was found"
-                raise click.ClickException(message)
-            report.table.write(output)
-        except (OSError, FastdumpError, click.ClickException) as error:
-            failure = error
-    return failure
+    if report.table is not None:
+        return write_outputs(report.table, outputs)
+    if not outputs:
+        return None
+    return click.ClickException(f"{outputs[-1]} was not written: no operator was found")
 
 
 def _print(report: OverflowReport, rows: int | None) -> None:

@@ -10,11 +10,11 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from fastdump import FastdumpError, StatsRow, StatsTable
+from fastdump import StatsRow, StatsTable
 from fastdump._cli.console import stdout_console, stdout_width
 from fastdump._cli.json_document import print_table
 from fastdump._cli.options import filter_options, json_option, paths_argument, scan_options
-from fastdump._cli.output_file import check_output
+from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._cli.scanning import Outcome, scan_paths
 from fastdump._printable import printable
 from fastdump._quantities import counted, duration_text, size_text, skipped_text
@@ -109,13 +109,7 @@ def command(
         tensor=tensor,
     )
     table = outcome.table.filter(bad=True) if only_bad else outcome.table
-    # Before printing, for the pipe may have gone away; a full disk is no reason not to print.
-    failure: Exception | None = None
-    for output in outputs:
-        try:
-            table.write(output)
-        except (OSError, FastdumpError) as error:
-            failure = error
+    failure = write_outputs(table, outputs)
     if as_json:
         print_table(table if rows is None else table.worst(rows or None))
     else:

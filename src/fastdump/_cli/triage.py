@@ -7,17 +7,16 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from fastdump import StatsTable, TriageReport, read_stats
+from fastdump import StatsTable, TriageReport
 from fastdump import triage as triage_table
 from fastdump._cli import exit_codes
 from fastdump._cli.console import stdout_console, stdout_width
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import filter_options, json_option, paths_argument, scan_options
 from fastdump._cli.scanning import scan_paths
-from fastdump._table_files import format_suffix
+from fastdump._table_files import written_table
 from fastdump._triage.analysis import analyse
 from fastdump._triage.text import DEFAULT_ROWS, report_lines
-from fastdump.errors import DumpFormatError
 
 
 @click.command("triage")
@@ -76,7 +75,7 @@ def command(
     Exit codes: 0 nothing was found; 1 there is a finding; 2 wrong usage, or nothing that could be
     read; 3 nothing was found, but some files could not be read.
     """  # noqa: D301 (\b is for click: do not wrap)
-    table = _written_table(paths)
+    table = written_table(paths[0]) if len(paths) == 1 else None
     if table is not None:
         report, code = _of_table(table, root, op_type, op_name, step, rank, tensor)
     elif root is not None:
@@ -102,23 +101,6 @@ def command(
     if code != exit_codes.INTERRUPTED and not report.clean:
         return exit_codes.FINDINGS
     return code
-
-
-def _written_table(paths: tuple[str, ...]) -> StatsTable | None:
-    """Return the table if a single path is a file of one, None for dumps."""
-    path = Path(paths[0])
-    if len(paths) > 1 or not path.is_file():
-        return None
-    try:
-        suffix = format_suffix(path)
-    except ValueError:
-        return None
-    try:
-        return read_stats(path)
-    except DumpFormatError:
-        if suffix == ".csv":
-            return None  # the vendor's statistics of a dump are CSV too
-        raise
 
 
 def _of_table(

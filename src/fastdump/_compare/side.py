@@ -9,10 +9,7 @@ from pathlib import Path
 from fastdump._progress import INTERVAL_S
 from fastdump._stats import PathLike, new_scan, no_dump_error, table_of
 from fastdump._table import StatsTable
-from fastdump._table_files import read_stats
-from fastdump.errors import DumpFormatError
-
-_TABLES = (".json", ".arrow", ".parquet")
+from fastdump._table_files import written_table
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ def side_of(what: PathLike | StatsTable, *, threads: int | None, follow_links: b
     if isinstance(what, StatsTable):
         return Side("StatsTable", what, is_dump=False, is_file=False, root="")
     path = Path(os.fsdecode(what))
-    table = _written_table(path)
+    table = written_table(path)
     if table is not None:
         return Side(str(path), table, is_dump=False, is_file=False, root="")
     table = _scanned(what, "header", threads=threads, follow_links=follow_links)
@@ -76,18 +73,6 @@ def _scanned(what: PathLike, level: str, *, threads: int | None, follow_links: b
     if len(table) == 0:
         raise no_dump_error([what], table.skipped, selected=False)
     return table
-
-
-def _written_table(path: Path) -> StatsTable | None:
-    suffix = path.suffix.lower()
-    if path.is_dir() or suffix not in (*_TABLES, ".csv"):
-        return None
-    try:
-        return read_stats(path)
-    except DumpFormatError:
-        if suffix == ".csv":  # of the device's software, if anything
-            return None
-        raise
 
 
 def check_alike(a: Side, b: Side) -> None:
