@@ -9,7 +9,33 @@ namespace {
 
 __extension__ using Uint128 = unsigned __int128;  // GCC and clang have it, the standard does not
 
+// Leaves the rounded sum of n values, a power of two, in the first, and in the others what rounding
+// lost on the way, which a float64 always holds.
+void fold(double* values, std::size_t n) {
+  for (std::size_t half = n / 2; half != 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) {
+      const double a = values[i];
+      const double b = values[half + i];
+      const double sum = a + b;
+      const double from_b = sum - a;
+      values[i] = sum;
+      values[half + i] = (a - (sum - from_b)) + (b - from_b);
+    }
+  }
+}
+
 }  // namespace
+
+void ExactSum::add(double (&values)[kValues], int exponent) {
+  // Of values that are alike all is in the first sum, or in that of what it lost.
+  for (int round = 0; round < 2; ++round) {
+    fold(values, kValues);
+    add(values[0], exponent);
+    values[0] = 0;
+    if (std::ranges::all_of(values, [](double lost) { return lost == 0; })) return;
+  }
+  for (const double lost : values) add(lost, exponent);
+}
 
 void ExactSum::add(double value, int exponent) {
   const auto bits = std::bit_cast<std::uint64_t>(value);

@@ -2,6 +2,7 @@
 // two float64 values. Adding is exact, so order and grouping never show in the result.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace fastdump::kernels {
@@ -10,6 +11,9 @@ class ExactSum {
  public:
   // Adds value * 2^exponent. value must be finite, |exponent| <= 2 * kScaleExponent.
   void add(double value, int exponent = 0);
+  // All of kValues at once: much faster than one by one if most of them are alike. Overwrites them.
+  static constexpr std::size_t kValues = 32;
+  void add(double (&values)[kValues], int exponent);
   void add(const ExactSum& other);
   void clear();
 

@@ -24,14 +24,12 @@ void Partial::add(const Tier& tier, Element element, Level level, const std::byt
   }
 }
 
-void Partial::add(const Block& block, Level level, NumberKind kind, std::size_t n,
+void Partial::add(Block& block, Level level, NumberKind kind, std::size_t n,
                   std::uint64_t first_index) {
   const std::uint64_t bad = block.nan + block.pos_inf + block.neg_inf;
   if (level != Level::health) {
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      sum_.add(block.sum[i], block.sum_exponent);
-      sum_squares_.add(block.sum_squares[i], block.squares_exponent);
-    }
+    sum_.add(block.sum, block.sum_exponent);
+    sum_squares_.add(block.sum_squares, block.squares_exponent);
     if (bad < n) add_extremes(block.max, block.min, kind);
   }
   counts_.count += n;

@@ -44,8 +44,7 @@ class Partial {
   Statistics finish(Level level, Element element) const;
 
  private:
-  void add(const Block& block, Level level, NumberKind kind, std::size_t n,
-           std::uint64_t first_index);
+  void add(Block& block, Level level, NumberKind kind, std::size_t n, std::uint64_t first_index);
   void add_extremes(Number max, Number min, NumberKind kind);
 
   Statistics counts_;  // its moments stay unset until finish()
