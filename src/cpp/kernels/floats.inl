@@ -205,14 +205,6 @@ inline auto bad_mask(Vec<typename F::Bits> bits) {
   }
 }
 
-template <class V>
-inline bool any_lane(V mask) {
-  const auto bits = (Vec<std::int64_t>)mask;
-  std::int64_t any = 0;
-  for (const LaneArray<std::int64_t> all(bits); const std::int64_t lane : all.lanes) any |= lane;
-  return any != 0;
-}
-
 // Calls visit(register, first) for all of n elements, the last register filled up with `filler`.
 template <class F, class Visit>
 inline void for_each_register(const std::byte* p, std::size_t n, typename F::Bits filler,
@@ -280,15 +272,15 @@ template <class F>
 struct BadCounts {
   using Bits = typename F::Bits;
   static constexpr Bits kNegInf = static_cast<Bits>(F::kInf | ~F::kMagnitude);
-  Vec<Bits> nan = {};
+  Vec<Bits> bad = {};
   Vec<Bits> pos_inf = {};
   Vec<Bits> neg_inf = {};
   std::size_t n_fillers = 0;  // counted as NaN
 
   void add(Vec<Bits> bits) {
-    nan -= (bits & F::kMagnitude) > F::kInf;
-    pos_inf -= bits == F::kInf;
-    neg_inf -= bits == kNegInf;
+    bad = count_greater<Bits>(bad, bits & F::kMagnitude, broadcast<Bits>(F::kInf - 1));
+    pos_inf = count_equal<Bits>(pos_inf, bits, broadcast(F::kInf));
+    neg_inf = count_equal<Bits>(neg_inf, bits, broadcast(kNegInf));
   }
   void add(const std::byte* p, std::size_t n) {
     BadCounts local = *this;
@@ -297,33 +289,55 @@ struct BadCounts {
     *this = local;
   }
   void store_in(Block& block) const {
-    block.nan = static_cast<std::uint64_t>(sum_lanes<Bits>(nan)) - n_fillers;
     block.pos_inf = static_cast<std::uint64_t>(sum_lanes<Bits>(pos_inf));
     block.neg_inf = static_cast<std::uint64_t>(sum_lanes<Bits>(neg_inf));
+    const auto all = static_cast<std::uint64_t>(sum_lanes<Bits>(bad));
+    block.nan = all - block.pos_inf - block.neg_inf - n_fillers;
   }
 };
 
-// Adds n elements to the extremes or, if they are not finite, to the counts, and writes them with
-// zero in the place of NaN and Inf, which changes no sum. Returns whether there were any.
+// Adds those of n elements that are not finite to the counts, and writes all with zero in the place
+// of these, which changes no sum.
+struct Separated {
+  bool any_bad = false;
+  bool any_nonzero = false;  // among those written
+};
+
 template <class F>
-bool separate_bad(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes,
-                  BadCounts<F>& counts, std::byte* finite_elements) {
+Separated separate_bad(const std::byte* p, std::size_t n, BadCounts<F>& counts,
+                       std::byte* finite_elements) {
   using Bits = typename F::Bits;
-  FloatExtremes<F> local = extremes;
-  BadCounts<F> local_counts = counts;
-  Vec<Bits> bad = {};
+  BadCounts<F> local = counts;
+  Vec<Bits> ones = {};
   for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t i) {
-    const auto finite = finite_mask<F>(bits);
-    add_masked(F::keys(bits), finite, local.max, local.min);
-    local_counts.add(bits);
-    bad |= ~finite;
-    store(finite_elements + i * sizeof(Bits), bits & finite);
+    local.add(bits);
+    const auto finite = bits & finite_mask<F>(bits);
+    ones |= finite;
+    store(finite_elements + i * sizeof(Bits), finite);
   });
   const std::size_t n_fillers = fillers_of<F>(n);
-  local_counts.n_fillers += n_fillers;
-  extremes = local;
-  counts = local_counts;
-  return n_fillers != 0 || any_lane(bad);
+  local.n_fillers += n_fillers;
+  const bool any_bad = n_fillers != 0 || any_lane(local.bad ^ counts.bad);
+  counts = local;
+  return {any_bad, any_lane(ones)};
+}
+
+// Counts in lanes: counts = count(counts, register) for all of n elements. In two chains, for an
+// addition takes longer than the next register does to come.
+template <class F, class Count>
+inline Vec<typename F::Bits> count_registers(const std::byte* p, std::size_t n,
+                                             Vec<typename F::Bits> counts, Count count) {
+  using Bits = typename F::Bits;
+  Vec<Bits> others = {};
+  std::size_t i = 0;
+  for (; i + 2 * kWidth<Bits> <= n; i += 2 * kWidth<Bits>) {
+    const std::byte* pair = p + i * sizeof(Bits);
+    counts = count(counts, load<Vec<Bits>>(pair));
+    others = count(others, load<Vec<Bits>>(pair + kVectorBytes));
+  }
+  for_each_register<F>(p + i * sizeof(Bits), n - i, kNan<F>,
+                       [&](auto bits, std::size_t) { counts = count(counts, bits); });
+  return counts + others;
 }
 
 // What level full counts besides, in lanes as wide as the elements.
@@ -334,20 +348,36 @@ struct SpecialCounts {
   Vec<Bits> below_normal = {};
   Vec<Bits> saturated = {};
 
-  void add(const std::byte* p, std::size_t n) {
-    SpecialCounts local = *this;
-    for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t) {
-      const auto magnitude = bits & F::kMagnitude;
-      local.zero -= magnitude == 0;
-      local.below_normal -= magnitude < F::kMinNormal;
-      local.saturated -= magnitude == F::kMaxFinite;
-    });
-    *this = local;
+  // Adds n elements, which `extremes` know already. Most tensors have few of these: what there is
+  // none of is not looked for.
+  void add(const std::byte* p, std::size_t n, const FloatExtremes<F>& extremes) {
+    if constexpr (F::kMinNormal > 0) {
+      const auto below = count_registers<F>(p, n, below_normal, [](auto counts, auto bits) {
+        return count_greater<Bits>(counts, broadcast(F::kMinNormal), bits & F::kMagnitude);
+      });
+      const bool any = any_lane(below ^ below_normal);
+      below_normal = below;
+      if (any) count_magnitude(p, n, 0, zero);
+    }
+    if (has_saturated(extremes)) count_magnitude(p, n, F::kMaxFinite, saturated);
   }
   void store_in(Block& block) const {
     block.zero = static_cast<std::uint64_t>(sum_lanes<Bits>(zero));
     block.subnormal = static_cast<std::uint64_t>(sum_lanes<Bits>(below_normal)) - block.zero;
     block.saturated = static_cast<std::uint64_t>(sum_lanes<Bits>(saturated));
+  }
+
+ private:
+  static void count_magnitude(const std::byte* p, std::size_t n, Bits magnitude,
+                              Vec<Bits>& counts) {
+    counts = count_registers<F>(p, n, counts, [&](auto so_far, auto bits) {
+      return count_equal<Bits>(so_far, bits & F::kMagnitude, broadcast(magnitude));
+    });
+  }
+  static bool has_saturated(const FloatExtremes<F>& extremes) {
+    constexpr auto kLowestFinite = static_cast<Bits>(F::kMaxFinite | ~F::kMagnitude);
+    return any_lane((extremes.max >= F::key(F::kMaxFinite)) |
+                    (extremes.min <= F::key(kLowestFinite)));
   }
 };
 
@@ -440,13 +470,23 @@ bool add_finite(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes, S
   return true;
 }
 
-// Adds n elements, all finite.
+// Adds n elements whose NaN and Inf are zeros in finite_elements.
 template <class F>
-void add_sums(const std::byte* p, std::size_t n, Sums& sums) {
+void add_separated(const std::byte* p, const std::byte* finite_elements, std::size_t n,
+                   FloatExtremes<F>& extremes, Sums& sums) {
   const std::size_t whole = n - n % kLanes;
-  FloatExtremes<F> unused;
-  add_steps<F, false>(p, whole, unused, sums);
-  add_last_sums<F>(p + whole * sizeof(typename F::Bits), n - whole, sums);
+  FloatExtremes<F> found;
+  add_steps<F, true>(finite_elements, whole, found, sums);
+  const std::size_t last = whole * sizeof(typename F::Bits);
+  add_last_sums<F>(finite_elements + last, n - whole, sums);
+  // Between elements of both signs the zeros are no extremes.
+  if (any_lane(found.max > F::key(0)) && any_lane(found.min < F::key(0))) {
+    extremes.max = found.max > extremes.max ? found.max : extremes.max;
+    extremes.min = found.min < extremes.min ? found.min : extremes.min;
+    add_extremes<F>(p + last, n - whole, extremes);
+  } else {
+    add_extremes<F>(p, n, extremes);
+  }
 }
 
 template <class Source, class Visit>
@@ -515,14 +555,20 @@ void reduce_floats(const std::byte* data, std::size_t n, Block& block) {
   SpecialCounts<F> special;
   bool expect_bad = false;
   for_each_piece<Source>(data, n, [&](const std::byte* p, std::size_t count, std::size_t first) {
-    if constexpr (kLevel == Level::full) special.add(p, count);
-    if (!expect_bad && add_finite<F>(p, count, extremes, sums)) return;
-    expect_bad = separate_bad<F>(p, count, extremes, bad, finite_elements);
-    if (kLevel == Level::full && expect_bad && block.first_bad < 0) {
-      const std::int64_t i = find_bad<F>(p, count);
-      if (i >= 0) block.first_bad = static_cast<std::int64_t>(first) + i;
+    if (expect_bad || !add_finite<F>(p, count, extremes, sums)) {
+      const Separated separated = separate_bad<F>(p, count, bad, finite_elements);
+      expect_bad = separated.any_bad;
+      if (separated.any_nonzero) {
+        add_separated<F>(p, finite_elements, count, extremes, sums);
+      } else {
+        add_extremes<F>(p, count, extremes);
+      }
+      if (kLevel == Level::full && expect_bad && block.first_bad < 0) {
+        const std::int64_t i = find_bad<F>(p, count);
+        if (i >= 0) block.first_bad = static_cast<std::int64_t>(first) + i;
+      }
     }
-    add_sums<F>(finite_elements, count, sums);
+    if constexpr (kLevel == Level::full) special.add(p, count, extremes);
   });
   bad.store_in(block);
   if constexpr (kLevel == Level::full) special.store_in(block);

@@ -29,6 +29,15 @@ inline void set_extremes(Block& block, Signed<T> max, Signed<T> min) {
 }
 
 template <class T>
+inline T extreme(Number number) {
+  if constexpr (std::is_signed_v<T>) {
+    return static_cast<T>(number.i64);
+  } else {
+    return static_cast<T>(number.u64);
+  }
+}
+
+template <class T>
 struct Extremes {
   Vec<Signed<T>> max = broadcast(std::numeric_limits<Signed<T>>::min());
   Vec<Signed<T>> min = broadcast(std::numeric_limits<Signed<T>>::max());
@@ -234,8 +243,11 @@ void reduce_integers(const std::byte* data, std::size_t n, Block& block) {
   add_integer_moments<T>(data, n, block);
   if constexpr (kLevel == Level::full) {
     block.zero = count_integers<T>(data, n, [](auto x) { return x == 0; });
-    block.saturated = count_integers<T>(data, n, [](auto x) { return x == kMax; });
-    if constexpr (kMin != 0) {
+    // Most tensors have none of these.
+    if (extreme<T>(block.max) == kMax) {
+      block.saturated = count_integers<T>(data, n, [](auto x) { return x == kMax; });
+    }
+    if (kMin != 0 && extreme<T>(block.min) == kMin) {
       block.saturated += count_integers<T>(data, n, [](auto x) { return x == kMin; });
     }
   }

@@ -103,7 +103,7 @@ inline Vec<double> smaller(Vec<double> a, Vec<double> b) {
 #endif
 }
 
-// Counts lanes in which a > b.
+// counts + 1 in the lanes in which a > b.
 inline Vec<std::int64_t> count_greater(Vec<std::int64_t> counts, Vec<double> a, Vec<double> b) {
 #if defined(__AVX512F__)
   const __mmask8 greater = _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_GT_OQ);
@@ -111,6 +111,39 @@ inline Vec<std::int64_t> count_greater(Vec<std::int64_t> counts, Vec<double> a, 
   return (Vec<std::int64_t>)_mm512_mask_add_epi64((__m512i)counts, greater, (__m512i)counts, one);
 #else
   return counts - (a > b);
+#endif
+}
+
+// counts + 1 in the lanes in which a > b. GCC makes vectors of AVX-512's masks before it adds them.
+template <class T>
+inline Vec<T> count_greater(Vec<T> counts, Vec<T> a, Vec<T> b) {
+#if defined(__AVX512BW__)
+  const auto c = (__m512i)counts, x = (__m512i)a, y = (__m512i)b, minus_one = _mm512_set1_epi32(-1);
+  if constexpr (sizeof(T) == 2) {
+    return (Vec<T>)_mm512_mask_sub_epi16(c, _mm512_cmpgt_epi16_mask(x, y), c, minus_one);
+  } else if constexpr (sizeof(T) == 4) {
+    return (Vec<T>)_mm512_mask_sub_epi32(c, _mm512_cmpgt_epi32_mask(x, y), c, minus_one);
+  } else {
+    return (Vec<T>)_mm512_mask_sub_epi64(c, _mm512_cmpgt_epi64_mask(x, y), c, minus_one);
+  }
+#else
+  return counts - (a > b);
+#endif
+}
+
+template <class T>
+inline Vec<T> count_equal(Vec<T> counts, Vec<T> a, Vec<T> b) {
+#if defined(__AVX512BW__)
+  const auto c = (__m512i)counts, x = (__m512i)a, y = (__m512i)b, minus_one = _mm512_set1_epi32(-1);
+  if constexpr (sizeof(T) == 2) {
+    return (Vec<T>)_mm512_mask_sub_epi16(c, _mm512_cmpeq_epi16_mask(x, y), c, minus_one);
+  } else if constexpr (sizeof(T) == 4) {
+    return (Vec<T>)_mm512_mask_sub_epi32(c, _mm512_cmpeq_epi32_mask(x, y), c, minus_one);
+  } else {
+    return (Vec<T>)_mm512_mask_sub_epi64(c, _mm512_cmpeq_epi64_mask(x, y), c, minus_one);
+  }
+#else
+  return counts - (a == b);
 #endif
 }
 
@@ -176,6 +209,20 @@ inline Vec<std::int32_t> multiply_add(Vec<std::int16_t> a, Vec<std::int16_t> b) 
 #endif
 }
 
+// Whether any bit is set.
+template <class V>
+inline bool any_lane(V v) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi64_mask((__m512i)v, (__m512i)v) != 0;
+#elif defined(__AVX__)
+  return _mm256_testz_si256((__m256i)v, (__m256i)v) == 0;
+#elif defined(__SSE2__)
+  return _mm_movemask_epi8(_mm_cmpeq_epi8((__m128i)v, _mm_setzero_si128())) != 0xffff;
+#elif defined(__aarch64__)
+  return vmaxvq_u32((uint32x4_t)v) != 0;
+#endif
+}
+
 // Lanes are read from memory: indexing a vector variable would keep it there, also in the loops
 // before.
 template <class T>
@@ -186,15 +233,17 @@ struct LaneArray {
 
 template <class T>
 inline T max_lane(Vec<T> v) {
-  T best = std::numeric_limits<T>::lowest();
-  for (const LaneArray<T> all(v); const T lane : all.lanes) best = lane > best ? lane : best;
+  const LaneArray<T> all(v);
+  T best = all.lanes[0];
+  for (const T lane : all.lanes) best = lane > best ? lane : best;
   return best;
 }
 
 template <class T>
 inline T min_lane(Vec<T> v) {
-  T best = std::numeric_limits<T>::max();
-  for (const LaneArray<T> all(v); const T lane : all.lanes) best = lane < best ? lane : best;
+  const LaneArray<T> all(v);
+  T best = all.lanes[0];
+  for (const T lane : all.lanes) best = lane < best ? lane : best;
   return best;
 }
 
