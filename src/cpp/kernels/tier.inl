@@ -44,6 +44,9 @@ using E2m1 = Float16As<0x0400, 0x0e00, kFloat4Exponent>;
 using E1m2 = Float16As<0x0400, 0x0700, kFloat4Exponent>;
 using E8m0 = Bfloat16As<0, 0x7f00>;
 
+#if defined(FASTDUMP_LOOKS_UP_BYTES)
+#include "kernels/nibbles.inl"
+#endif
 #include "kernels/float64.inl"
 #include "kernels/codes.inl"
 #include "kernels/pairs.inl"
@@ -64,6 +67,15 @@ constexpr void set_decoded(Tier& tier, Element element) {
   levels[1] = reduce_floats<F, Decoded<F, Decoder>, Level::basic>;
   levels[2] = reduce_floats<F, Decoded<F, Decoder>, Level::full>;
 }
+
+#if defined(FASTDUMP_LOOKS_UP_BYTES)
+template <class N>
+constexpr void set_nibbles(Tier& tier, Element element) {
+  BlockFunction* levels = tier.reduce[static_cast<int>(element)];
+  levels[1] = reduce_nibbles<N, Level::basic>;
+  levels[2] = reduce_nibbles<N, Level::full>;
+}
+#endif
 
 template <class Part>
 constexpr void set_complexes(Tier& tier, Element element) {
@@ -110,11 +122,21 @@ constexpr Tier make_tier(const char* name) {
   set_complexes<Float64>(tier, Element::complex128);
   set_decoded<E4m3fn, E4m3fnToCodes>(tier, Element::float8_e4m3fn);
   set_decoded<E5m2, E5m2ToFloat16>(tier, Element::float8_e5m2);
-  set_decoded<E8m0, E8m0ToBfloat16>(tier, Element::float8_e8m0fnu);
   set_decoded<Hifloat8, Hifloat8ToFloat16>(tier, Element::hifloat8);
+  set_decoded<E8m0, E8m0ToBfloat16>(tier, Element::float8_e8m0fnu);
+#if defined(FASTDUMP_LOOKS_UP_BYTES)
+  set_nibbles<E2m1Nibbles>(tier, Element::float4_e2m1fn);
+  set_nibbles<E1m2Nibbles>(tier, Element::float4_e1m2);
+  set_nibbles<Int4Nibbles>(tier, Element::int4);
+#else
   set_decoded<E2m1, E2m1ToFloat16>(tier, Element::float4_e2m1fn);
   set_decoded<E1m2, E1m2ToFloat16>(tier, Element::float4_e1m2);
   set_packed_integers<std::int8_t, Int4ToInt8, 7, -8>(tier, Element::int4);
+#endif
+  // They have no NaN and no Inf.
+  for (const Element element : {Element::float4_e2m1fn, Element::float4_e1m2}) {
+    tier.reduce[static_cast<int>(element)][static_cast<int>(Level::health)] = nullptr;
+  }
   set_packed_integers<std::int8_t, Int2ToInt8, 1, -2>(tier, Element::int2);
   set_packed_integers<std::uint8_t, Uint2ToUint8, 3, 0>(tier, Element::uint2);
   set_packed_integers<std::uint8_t, Uint1ToUint8, 1, 0>(tier, Element::uint1);

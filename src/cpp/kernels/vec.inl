@@ -209,6 +209,34 @@ inline Vec<std::int32_t> multiply_add(Vec<std::int16_t> a, Vec<std::int16_t> b) 
 #endif
 }
 
+#if defined(__AVX2__) || defined(__aarch64__)
+#define FASTDUMP_LOOKS_UP_BYTES
+// table[index] in each lane; an index is below 16.
+inline Vec<std::uint8_t> look_up(const std::uint8_t* table, Vec<std::uint8_t> index) {
+#if defined(__AVX512BW__)
+  const __m512i all = _mm512_broadcast_i32x4(load<__m128i>(table));
+  return (Vec<std::uint8_t>)_mm512_shuffle_epi8(all, (__m512i)index);
+#elif defined(__AVX2__)
+  const __m256i all = _mm256_broadcastsi128_si256(load<__m128i>(table));
+  return (Vec<std::uint8_t>)_mm256_shuffle_epi8(all, (__m256i)index);
+#else
+  return (Vec<std::uint8_t>)vqtbl1q_u8(load<uint8x16_t>(table), (uint8x16_t)index);
+#endif
+}
+
+// Adds the bytes to the lanes; which bytes to which lane is the instruction set's affair.
+inline Vec<std::uint64_t> add_bytes(Vec<std::uint64_t> lanes, Vec<std::uint8_t> bytes) {
+#if defined(__AVX512BW__)
+  return lanes + (Vec<std::uint64_t>)_mm512_sad_epu8((__m512i)bytes, _mm512_setzero_si512());
+#elif defined(__AVX2__)
+  return lanes + (Vec<std::uint64_t>)_mm256_sad_epu8((__m256i)bytes, _mm256_setzero_si256());
+#else
+  const auto pairs = vpaddlq_u16(vpaddlq_u8((uint8x16_t)bytes));
+  return (Vec<std::uint64_t>)vpadalq_u32((uint64x2_t)lanes, pairs);
+#endif
+}
+#endif
+
 // Whether any bit is set.
 template <class V>
 inline bool any_lane(V v) {
