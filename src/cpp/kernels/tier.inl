@@ -47,6 +47,9 @@ using E8m0 = Bfloat16As<0, 0x7f00>;
 #if defined(FASTDUMP_LOOKS_UP_BYTES)
 #include "kernels/nibbles.inl"
 #endif
+#if defined(__AVX512VBMI__)
+#include "kernels/byte_floats.inl"
+#endif
 #include "kernels/float64.inl"
 #include "kernels/codes.inl"
 #include "kernels/pairs.inl"
@@ -74,6 +77,16 @@ constexpr void set_nibbles(Tier& tier, Element element) {
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
   levels[1] = reduce_nibbles<N, Level::basic>;
   levels[2] = reduce_nibbles<N, Level::full>;
+}
+#endif
+
+#if defined(__AVX512VBMI__)
+template <class F>
+constexpr void set_byte_floats(Tier& tier, Element element) {
+  BlockFunction* levels = tier.reduce[static_cast<int>(element)];
+  levels[0] = check_byte_floats<F>;
+  levels[1] = reduce_byte_floats<F, Level::basic>;
+  levels[2] = reduce_byte_floats<F, Level::full>;
 }
 #endif
 
@@ -120,9 +133,15 @@ constexpr Tier make_tier(const char* name) {
   set_complexes<Float16>(tier, Element::complex32);
   set_complexes<Float32>(tier, Element::complex64);
   set_complexes<Float64>(tier, Element::complex128);
+#if defined(__AVX512VBMI__)
+  set_byte_floats<E4m3fnBytes>(tier, Element::float8_e4m3fn);
+  set_byte_floats<E5m2Bytes>(tier, Element::float8_e5m2);
+  set_byte_floats<Hifloat8Bytes>(tier, Element::hifloat8);
+#else
   set_decoded<E4m3fn, E4m3fnToCodes>(tier, Element::float8_e4m3fn);
   set_decoded<E5m2, E5m2ToFloat16>(tier, Element::float8_e5m2);
   set_decoded<Hifloat8, Hifloat8ToFloat16>(tier, Element::hifloat8);
+#endif
   set_decoded<E8m0, E8m0ToBfloat16>(tier, Element::float8_e8m0fnu);
 #if defined(FASTDUMP_LOOKS_UP_BYTES)
   set_nibbles<E2m1Nibbles>(tier, Element::float4_e2m1fn);

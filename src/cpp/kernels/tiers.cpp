@@ -36,7 +36,8 @@ std::span<const TierChoice> compiled_tiers() {
 #if defined(FASTDUMP_HAVE_AVX512)
       {&tier_avx512, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma") &&
+                         __builtin_cpu_supports("avx512cd") &&
+                         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("fma") &&
                          __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")},
 #endif
 #if defined(FASTDUMP_HAVE_AVX2)
