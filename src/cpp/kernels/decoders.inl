@@ -7,7 +7,7 @@ template <class Wide>
 inline void decode_bytes(const std::byte* data, std::size_t n_bytes, std::byte* out, Wide wide) {
   using T = std::uint16_t;
   const auto convert = [&](const std::byte* from, std::byte* to) {
-    store(to, wide(__builtin_convertvector(load<Half<std::uint8_t>>(from), Vec<T>)));
+    store(to, wide(widen(load<Half<std::uint8_t>>(from))));
   };
   std::size_t i = 0;
   for (; i + kWidth<T> <= n_bytes; i += kWidth<T>) {

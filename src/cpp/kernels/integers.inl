@@ -82,7 +82,7 @@ void add_integers(const std::byte* p, std::size_t n, Totals& totals, Extremes<T>
 #pragma GCC unroll 2
       for (std::size_t half = 0; half < 2; ++half) {
         const auto bytes = load<Half<S>>(p + i + half * (kVectorBytes / 2)) ^ kFlip<T>;
-        const auto x = __builtin_convertvector(bytes, Vec<std::int16_t>);
+        const auto x = widen(bytes);
         sum += multiply_add(x, ones);
         narrow += multiply_add(x, x);
       }

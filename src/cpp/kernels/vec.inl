@@ -64,6 +64,23 @@ inline Vec<double> widen(Half<std::int32_t> v) {
 #endif
 }
 
+// Bytes become 16-bit lanes. GCC takes them one by one on aarch64.
+inline Vec<std::uint16_t> widen(Half<std::uint8_t> v) {
+#if defined(__aarch64__)
+  return (Vec<std::uint16_t>)vmovl_u8((uint8x8_t)v);
+#else
+  return __builtin_convertvector(v, Vec<std::uint16_t>);
+#endif
+}
+
+inline Vec<std::int16_t> widen(Half<std::int8_t> v) {
+#if defined(__aarch64__)
+  return (Vec<std::int16_t>)vmovl_s8((int8x8_t)v);
+#else
+  return __builtin_convertvector(v, Vec<std::int16_t>);
+#endif
+}
+
 // acc + x * y where x * y is exact in float64, so that contracting changes no bit.
 inline Vec<double> add_exact_product(Vec<double> acc, Vec<double> x, Vec<double> y) {
 #if defined(__AVX512F__)
