@@ -15,10 +15,10 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test native oldest bench lint tidy sanitize neon clean
+.PHONY: help demo test native oldest bench instructions lint tidy sanitize neon clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/built  ## write a sample dump, show its statistics, find where they went bad
 	rm -rf build/demo-dump
@@ -41,6 +41,14 @@ oldest:  ## the package's tests with the oldest dependencies that pyproject.toml
 bench: $(VENV)/bench  ## benchmarks; FASTDUMP_BENCH_QUICK=1 for a short run
 	$(BIN)/python -m pytest benchmarks --benchmark-only $(ARGS)
 
+instructions: $(VENV)/tools  ## instructions that kernels and files take, against committed figures
+	@command -v valgrind >/dev/null || { \
+	  echo "make instructions needs valgrind: apt install valgrind" >&2; exit 1; }
+	. $(BIN)/activate && cmake --preset default && \
+	  cmake --build --preset default --target counted_runs
+	$(BIN)/python -m benchmarks.instruction_counts $(ARGS) callgrind \
+	  build/default/tests/native/counted_runs
+
 lint: $(VENV)/lint  ## formatting, types, stubs, spelling, compiler warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -59,7 +67,7 @@ sanitize: $(VENV)/tools  ## native tests under ASan and UBSan, then under TSan
 	$(WORKFLOW) sanitize
 	. $(BIN)/activate && $(FIXED_ADDRESSES) cmake --workflow --preset tsan
 
-neon: native  ## native tests for aarch64 under qemu; NEON gives the bits of this CPU
+neon: native  ## aarch64 under qemu: native tests, the bits of this CPU, instructions as committed
 	@command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null || { \
 	  echo "make neon needs a cross compiler and an emulator; on Debian and Ubuntu:" >&2; \
 	  echo "  apt install g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
@@ -67,6 +75,7 @@ neon: native  ## native tests for aarch64 under qemu; NEON gives the bits of thi
 	build/default/tests/native/tier_digest | $(WITHOUT_TIER) > build/default/digests
 	$(QEMU) build/neon/tests/native/tier_digest | $(WITHOUT_TIER) > build/neon/digests
 	test -s build/default/digests && diff build/default/digests build/neon/digests
+	$(BIN)/python -m benchmarks.instruction_counts $(ARGS) qemu build/neon/tests/native/counted_runs
 
 clean:  ## remove everything that make has made
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks
