@@ -159,7 +159,8 @@ def main() -> int:
         )
         return 0
     if not is_as_good:
-        print("\nIf that is meant to be, write new figures: make instructions ARGS=--update")
+        target = "instructions" if arguments.tool == "callgrind" else "neon"
+        print(f"\nIf that is as it has to be, renew the figures: make {target} ARGS=--update")
     return 0 if is_as_good else 1
 
 
