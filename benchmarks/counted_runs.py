@@ -19,23 +19,26 @@ _ENVIRONMENT = {
 _QEMU = ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")
 # A quarter of a block: qemu's log of whole ones is too long.
 _QEMU_DIVISOR = "4"
-# Not FCVTL and FCVTN, nor those whose operands are vectors.
-_SCALAR_CONVERSION = re.compile(rb"\s(fcvt|[su]cvtf)\w*\s+[hsdwx]\d")
+# One number is converted (as it is not by FCVTL, or with operands that are vectors); one lane of a
+# vector is written or read.
+_SCALAR = re.compile(
+    rb"\s(?:(?:fcvt|[su]cvtf)\w*\s+[hsdwx]\d|(?:ins|[su]mov)\s|mov\s.*v\d+\.[bhsd]\[)"
+)
 
 
 @dataclass(frozen=True)
 class CountedRun:
     """What ran, on how many elements, pairs, tensors or files, and what it took.
 
-    `nbytes` is 0 if nobody counts those; `scalar_conversions` are instructions that convert one
-    number to or from a floating type, 0 where they are not looked for.
+    `nbytes` is 0 if nobody counts those. `scalar` are instructions that convert one number to or
+    from a floating type, or move one lane of a vector, where these are looked for.
     """
 
     name: str
     n: int
     nbytes: int
     instructions: int
-    scalar_conversions: int = 0
+    scalar: int = 0
 
 
 def count_with_callgrind(program: Path) -> tuple[str, list[CountedRun]]:
@@ -74,9 +77,9 @@ def count_with_qemu(program: Path) -> tuple[str, list[CountedRun]]:
     return compiler, runs
 
 
-def _run(line: str, instructions: int, scalar_conversions: int = 0) -> CountedRun:
+def _run(line: str, instructions: int, scalar: int = 0) -> CountedRun:
     name, n, nbytes = line.split("\t")
-    return CountedRun(name, int(n), int(nbytes), instructions, scalar_conversions)
+    return CountedRun(name, int(n), int(nbytes), instructions, scalar)
 
 
 def _callgrind_total(profile: Path) -> int:
@@ -87,7 +90,7 @@ def _callgrind_total(profile: Path) -> int:
 
 
 def _counts_in_log(log: Iterator[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield instructions and scalar conversions of each run.
+    """Yield all instructions of each run, and the scalar ones.
 
     qemu translates code in pieces that end where a branch may be taken. It logs the instructions
     of a piece when it translates one, and its address each time that it enters one.
@@ -100,19 +103,19 @@ def _counts_in_log(log: Iterator[bytes]) -> Iterator[tuple[int, int]]:
             piece.append(line)
         elif line.startswith(b"Trace "):  # ... [BASE/ADDRESS/FLAGS/FLAGS] SYMBOL
             if piece:
-                conversions = sum(_SCALAR_CONVERSION.search(code) is not None for code in piece)
-                pieces[int(piece[0].split(b":", 1)[0], 16)] = (len(piece), conversions)
+                scalar = sum(_SCALAR.search(code) is not None for code in piece)
+                pieces[int(piece[0].split(b":", 1)[0], 16)] = (len(piece), scalar)
                 piece = []
             if line.endswith(b" begin_count\n"):
                 entered = Counter()
             elif line.endswith(b" end_count\n"):
                 assert entered is not None
-                instructions = conversions = 0
+                instructions = scalar = 0
                 for address, n in entered.items():
                     in_piece = pieces[int(address, 16)]
                     instructions += n * in_piece[0]
-                    conversions += n * in_piece[1]
-                yield instructions, conversions
+                    scalar += n * in_piece[1]
+                yield instructions, scalar
                 entered = None
             elif entered is not None:
                 entered[line.split(b"/", 2)[1]] += 1
