@@ -7,8 +7,9 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 # No settings of fastdump's; and a function of a library must not cost more on its first call.
@@ -30,15 +31,16 @@ _SCALAR = re.compile(
 class CountedRun:
     """What ran, on how many elements, pairs, tensors or files, and what it took.
 
-    `nbytes` is 0 if nobody counts those. `scalar` are instructions that convert one number to or
-    from a floating type, or move one lane of a vector, where these are looked for.
+    `nbytes` is 0 if nobody counts those. `others` is what else was counted: "system calls" by
+    valgrind; by qemu "scalar", which are instructions that convert one number to or from a floating
+    type, or move one lane of a vector.
     """
 
     name: str
     n: int
     nbytes: int
     instructions: int
-    scalar: int = 0
+    others: Mapping[str, int] = field(default_factory=dict)
 
 
 def count_with_callgrind(program: Path) -> tuple[str, list[CountedRun]]:
@@ -51,14 +53,14 @@ def count_with_callgrind(program: Path) -> tuple[str, list[CountedRun]]:
         command = [
             *("valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={profile}"),
             *("--zero-before=begin_count", "--dump-before=end_count"),
+            "--collect-systime=yes",
             *(str(program), "1", "files"),
         ]
         done = subprocess.run(command, env=_ENVIRONMENT, stdout=subprocess.PIPE, check=True)
         compiler, *lines = done.stdout.decode().splitlines()
         # Dump i is of run i, from 1.
-        totals = [_callgrind_total(Path(f"{profile}.{i + 1}")) for i in range(len(lines))]
-        runs = [_run(line, total) for line, total in zip(lines, totals, strict=True)]
-    return compiler, runs
+        counts = [_counts_in_profile(Path(f"{profile}.{i + 1}")) for i in range(len(lines))]
+    return compiler, [_run(line, *count) for line, count in zip(lines, counts, strict=True)]
 
 
 def count_with_qemu(program: Path) -> tuple[str, list[CountedRun]]:
@@ -73,23 +75,27 @@ def count_with_qemu(program: Path) -> tuple[str, list[CountedRun]]:
             raise subprocess.CalledProcessError(qemu.returncode, command)
         output.seek(0)
         compiler, *lines = output.read().decode().splitlines()
-    runs = [_run(line, *count) for line, count in zip(lines, counts, strict=True)]
-    return compiler, runs
+    return compiler, [_run(line, *count) for line, count in zip(lines, counts, strict=True)]
 
 
-def _run(line: str, instructions: int, scalar: int = 0) -> CountedRun:
+def _run(line: str, instructions: int, others: Mapping[str, int]) -> CountedRun:
     name, n, nbytes = line.split("\t")
-    return CountedRun(name, int(n), int(nbytes), instructions, scalar)
+    return CountedRun(name, int(n), int(nbytes), instructions, others)
 
 
-def _callgrind_total(profile: Path) -> int:
-    found = re.search(r"^totals: (\d+)$", profile.read_text(), re.MULTILINE)
-    if found is None:
-        raise ValueError(f"{profile} has no totals")
-    return int(found.group(1))
+def _counts_in_profile(profile: Path) -> tuple[int, dict[str, int]]:
+    text = profile.read_text()
+    events = re.search(r"^events: (.*)$", text, re.MULTILINE)
+    totals = re.search(r"^totals: (.*)$", text, re.MULTILINE)
+    if events is None or totals is None:
+        raise ValueError(f"{profile} is no profile of callgrind")
+    # Zeros at the end are left out.
+    numbers = zip_longest(events[1].split(), map(int, totals[1].split()), fillvalue=0)
+    counts = dict(numbers)
+    return counts["Ir"], {"system calls": counts["sysCount"]}
 
 
-def _counts_in_log(log: Iterator[bytes]) -> Iterator[tuple[int, int]]:
+def _counts_in_log(log: Iterator[bytes]) -> Iterator[tuple[int, dict[str, int]]]:
     """Yield all instructions of each run, and the scalar ones.
 
     qemu translates code in pieces that end where a branch may be taken. It logs the instructions
@@ -115,7 +121,7 @@ def _counts_in_log(log: Iterator[bytes]) -> Iterator[tuple[int, int]]:
                     in_piece = pieces[int(address, 16)]
                     instructions += n * in_piece[0]
                     scalar += n * in_piece[1]
-                yield instructions, scalar
+                yield instructions, {"scalar": scalar}
                 entered = None
             elif entered is not None:
                 entered[line.split(b"/", 2)[1]] += 1

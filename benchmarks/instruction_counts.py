@@ -26,7 +26,8 @@ from benchmarks.counted_runs import CountedRun, count_with_callgrind, count_with
 
 _COMMITTED = Path(__file__).with_suffix(".json")
 _TOLERATED = 0.1
-# Fewer than one in so many elements are what a loop over vectors ends with.
+# One in so many elements or files, or fewer: what a loop over vectors ends with, or what a scan of
+# any files does.
 _RARE = 10
 
 
@@ -41,11 +42,10 @@ class Figure:
 def figures_of(runs: list[CountedRun]) -> dict[str, Figure]:
     """Return figures by name; of two runs that of their difference, which has no fixed costs.
 
-    Instructions that are scalar, where there is one for every few elements, are a figure of their
-    own.
+    What else was counted is a figure of its own unless it is rare.
     """
     by_name: dict[str, list[CountedRun]] = {}
-    for run in runs:
+    for run in (run for run in runs if run.n != 0):
         by_name.setdefault(run.name, []).append(run)
     figures = {}
     for name, (run, *longer) in by_name.items():
@@ -57,9 +57,10 @@ def figures_of(runs: list[CountedRun]) -> dict[str, Figure]:
         instructions = longer[0].instructions - run.instructions
         byte = _rounded(instructions / nbytes) if nbytes else None
         figures[name] = Figure(_rounded(instructions / n), byte)
-        scalar = longer[0].scalar - run.scalar
-        if scalar * _RARE > n:
-            figures[f"{name}: scalar"] = Figure(_rounded(scalar / n))
+        for what, count in longer[0].others.items():
+            more = count - run.others[what]
+            if more * _RARE > n:
+                figures[f"{name}: {what}"] = Figure(_rounded(more / n))
     return figures
 
 
@@ -79,6 +80,8 @@ def compare(committed: Mapping[str, float], figures: Mapping[str, Figure]) -> bo
         columns = [name.ljust(width), _cell(before, 10), _cell(figure.each if figure else None, 10)]
         if before is None:
             worse.append(f"{name}: {columns[2].strip()}, and no figure is committed")
+        elif figure is None and name.split(": ")[0] in figures:
+            better.append(f"{name}: {before:g} -> next to none")
         elif figure is None:
             worse.append(f"{name}: did not run here")
         else:

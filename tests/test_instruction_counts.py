@@ -26,10 +26,11 @@ def test_figures_leave_out_fixed_costs() -> None:
 
 
 @pytest.mark.parametrize(("scalar", "expected"), [(9, {}), (100, {"x: scalar": Figure(1)})])
-def test_scalar_instructions_are_a_figure_if_there_are_many(
+def test_other_counts_are_figures_if_they_are_many(
     scalar: int, expected: dict[str, Figure]
 ) -> None:
-    figures = figures_of([CountedRun("x", 0, 0, 0), CountedRun("x", 100, 0, 300, scalar)])
+    none = CountedRun("x", 100, 0, 300, {"scalar": 1})
+    figures = figures_of([none, CountedRun("x", 200, 0, 600, {"scalar": 1 + scalar})])
     assert figures == {"x": Figure(3), **expected}
 
 
@@ -51,6 +52,11 @@ def test_a_committed_figure_without_a_case_fails() -> None:
     assert not compare({"a": 1.0, "b": 1.0}, {"a": Figure(1.0)})
 
 
+def test_other_counts_may_vanish(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare({"a": 1.0, "a: scalar": 1.0}, {"a": Figure(1.0)})
+    assert "a: scalar: 1 -> next to none" in capsys.readouterr().out
+
+
 def test_pieces_of_code_count_as_often_as_they_are_entered() -> None:
     log = b"""\
 IN: begin_count
@@ -69,7 +75,7 @@ Trace 0: 0x7fb319736380 [0000000001009331/0000005500000cc0/00000001/00000200] en
 Trace 0: 0x7fb319736400 [0000000001009331/0000005500000b00/00000001/00000200] loop
 """
     lines = iter(log.splitlines(keepends=True))
-    assert list(counted_runs._counts_in_log(lines)) == [(8, 4)]
+    assert list(counted_runs._counts_in_log(lines)) == [(8, {"scalar": 4})]
 
 
 @pytest.mark.parametrize(("compiler", "expected"), [("GCC 12.3.0", 1), ("GCC 13.1.0", 0)])
