@@ -6,7 +6,7 @@
 //
 // The first line on stdout names the compiler. A run is what lies between begin_count() and
 // end_count(), and has a line of three fields with tabs between: its name; of how many elements,
-// pairs, tensors or files it is, 0 if nobody is to look at it; of how many bytes, 0 if nobody counts
+// pairs, tensors or files it is, 0 if it is to be ignored; of how many bytes, 0 if nobody counts
 // those.
 #include <cstdio>
 #include <cstdlib>
