@@ -21,17 +21,6 @@ inline void bfloat16_to_float64(const std::byte* data, std::size_t n, double* ou
   }
 }
 
-// Each half lies in the mantissa of a float64; their sum rounds once, to the nearest.
-template <bool kSigned>
-inline Vec<double> to_float64(Vec<std::uint64_t> x) {
-  constexpr std::uint64_t kOffset = kSigned ? std::uint64_t{1} << 63 : 0;
-  constexpr double kMagic = kSigned ? 0x1p84 + 0x1p63 + 0x1p52 : 0x1p84 + 0x1p52;
-  const auto offset = x ^ kOffset;
-  const auto upper = (Vec<double>)((offset >> 32) | 0x4530000000000000) - kMagic;
-  const auto lower = (Vec<double>)((offset & 0xffffffff) | 0x4330000000000000);
-  return upper + lower;
-}
-
 // Vectors of elements that compilers do not convert well: kBytes of an element, and at(p) with
 // kWidth<double> elements from p on.
 struct Float16Lanes {

@@ -138,7 +138,6 @@ void add_wide(const std::byte* p, std::size_t n, Block& block, Extremes<T>& extr
   constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
   // Offset by 2^63, signed elements are unsigned; the offset leaves the total at the end.
   constexpr std::uint64_t kOffset = std::is_signed_v<T> ? kTop : 0;
-  constexpr double kMagic = std::is_signed_v<T> ? 0x1p84 + 0x1p63 + 0x1p52 : 0x1p84 + 0x1p52;
   Vec<std::uint64_t> low = {};
   Vec<std::uint64_t> high = {};
   Vec<double> squares[kVectors] = {};
@@ -152,10 +151,7 @@ void add_wide(const std::byte* p, std::size_t n, Block& block, Extremes<T>& extr
       const auto offset = x ^ kOffset;
       low += offset & 0xffffffff;
       high += offset >> 32;
-      // Each half lies in the mantissa of a float64; their sum rounds once, to the nearest.
-      const auto upper = (Vec<double>)((offset >> 32) | 0x4530000000000000) - kMagic;
-      const auto lower = (Vec<double>)((offset & 0xffffffff) | 0x4330000000000000);
-      const auto value = upper + lower;
+      const auto value = to_float64<std::is_signed_v<T>>(x);
       squares[k] += value * value;
     }
   }

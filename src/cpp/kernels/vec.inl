@@ -64,6 +64,23 @@ inline Vec<double> widen(Half<std::int32_t> v) {
 #endif
 }
 
+// 64-bit integers, which are signed or not, rounded to float64.
+template <bool kSigned>
+inline Vec<double> to_float64(Vec<std::uint64_t> x) {
+#if defined(__AVX512DQ__)
+  if constexpr (kSigned) return (Vec<double>)_mm512_cvtepi64_pd((__m512i)x);
+  return (Vec<double>)_mm512_cvtepu64_pd((__m512i)x);
+#else
+  // Each half lies in the mantissa of a float64; their sum rounds once, to the nearest.
+  constexpr std::uint64_t kOffset = kSigned ? std::uint64_t{1} << 63 : 0;
+  constexpr double kMagic = kSigned ? 0x1p84 + 0x1p63 + 0x1p52 : 0x1p84 + 0x1p52;
+  const auto offset = x ^ kOffset;
+  const auto upper = (Vec<double>)((offset >> 32) | 0x4530000000000000) - kMagic;
+  const auto lower = (Vec<double>)((offset & 0xffffffff) | 0x4330000000000000);
+  return upper + lower;
+#endif
+}
+
 // Bytes become 16-bit lanes. GCC takes them one by one on aarch64.
 inline Vec<std::uint16_t> widen(Half<std::uint8_t> v) {
 #if defined(__aarch64__)
