@@ -134,6 +134,34 @@ def test_tiers_threads_and_engines_give_the_same_bits(
             assert rows == expected, f"{tier}, {how}"
 
 
+@pytest.mark.parametrize(("chunk", "mapped"), [("1", "0"), ("3", "1"), ("64", "1000000")])
+def test_sizes_of_streaming_change_no_bit(
+    dump: Path, expected: list[Any], run_python: Callable[..., str], chunk: str, mapped: str
+) -> None:
+    environment = {"FASTDUMP_CHUNK_MIB": chunk, "FASTDUMP_MMAP_MIB": mapped}
+    _, scans = json.loads(run_python(SCANS, dump, " ".join(COLUMNS), **environment))
+    for how, rows in scans.items():
+        assert rows == expected, how
+
+
+@pytest.mark.parametrize("name", ["FASTDUMP_CHUNK_MIB", "FASTDUMP_MMAP_MIB"])
+@pytest.mark.parametrize("wrong", ["-1", "4MiB", "1.5", "9999999999"])
+def test_sizes_of_streaming_that_are_no_numbers_are_an_error(
+    tmp_path: Path, run_python: Callable[..., str], name: str, wrong: str
+) -> None:
+    program = """
+import sys, fastdump
+try:
+    fastdump.stats(sys.argv[1])
+except ValueError as error:
+    print(error)
+"""
+    write_dump(tmp_path / "Cast.small.1.2.1700000000000000", outputs=[np.zeros(3, np.float32)])
+    message = run_python(program, tmp_path, **{name: wrong})
+    assert name in message
+    assert f'"{wrong}"' in message
+
+
 @pytest.mark.parametrize("tier", ["nosuch", "AVX2", "avx2 "])
 def test_a_tier_that_does_not_exist_is_an_error(tier: str, run_python: Callable[..., str]) -> None:
     program = """

@@ -23,6 +23,7 @@ using tests::TemporaryDirectory;
 
 // Two tensors behind 13 bytes of something: chunk boundaries fall on no page.
 constexpr std::size_t kStart = 13;
+constexpr std::size_t kChunkBytes = StreamSizes{}.chunk_nbytes;
 constexpr std::size_t kFloats = 5 * kChunkBytes / 4 + 12345;
 constexpr std::size_t kBytes = kChunkBytes + 777;
 

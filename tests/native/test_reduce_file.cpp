@@ -9,6 +9,7 @@
 #include "core/scan/file_job.hpp"
 #include "core/scan/reduce_array.hpp"
 #include "core/scan/reduce_file.hpp"
+#include "core/scan/resources.hpp"
 #include "temporary_directory.hpp"
 
 namespace fastdump {
@@ -19,6 +20,7 @@ using kernels::Statistics;
 using tests::TemporaryDirectory;
 
 constexpr std::size_t kStart = 13;
+constexpr std::size_t kChunkBytes = StreamSizes{}.chunk_nbytes;
 
 bool always() { return true; }
 

@@ -31,8 +31,10 @@ class EngineMeter {
   };
 
   mutable std::mutex mutex_;
-  std::array<Cost, 2> costs_;  // mmap, read
-  std::uint32_t chosen_ = 0;
+  std::array<Cost, 2> costs_;          // mmap, read
+  Engine faster_ = Engine::automatic;  // when it was asked last
+  std::uint32_t chosen_ = 0;           // how often since it was probed whether that is still so
+  std::uint32_t probe_after_ = 0;
 };
 
 }  // namespace fastdump

@@ -6,11 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "core/scan/resources.hpp"
+
 namespace fastdump {
 namespace {
-
-// Below this a mapping's set-up and tear-down cost more than they can gain.
-constexpr std::uint64_t kMinMappedBytes = std::uint64_t{8} << 20;
 
 using Clock = std::chrono::steady_clock;
 
@@ -32,11 +31,13 @@ std::uint64_t elements_in(std::size_t nbytes, const TensorDescription& tensor) {
 FileJob::FileJob(File file, std::uint64_t size, FileRows rows, Engine engine, EngineMeter& meter)
     : file_(std::move(file)),
       size_(size),
+      chunk_nbytes_(stream_sizes().chunk_nbytes),
       rows_(std::move(rows)),
       engine_(engine),
       shared_meter_(meter),
       meter_(meter) {
-  if (engine_ == Engine::automatic && (size_ < kMinMappedBytes || on_network(file_))) {
+  if (engine_ == Engine::automatic &&
+      (size_ < stream_sizes().min_mapped_nbytes || on_network(file_))) {
     engine_ = Engine::read;
   }
   const bool gathers = std::ranges::any_of(rows_.tensors, &TensorRow::is_gathered);
@@ -60,7 +61,7 @@ void FileJob::plan() {
     if (rows_.tensors[row].statistics || !is_reducible(tensor)) continue;
     const std::uint64_t nbytes =
         packed_nbytes(rows_.tensors[row].n_elements(), element_bits(tensor));
-    const std::uint64_t n_chunks = (nbytes + kChunkBytes - 1) / kChunkBytes;
+    const std::uint64_t n_chunks = (nbytes + chunk_nbytes_ - 1) / chunk_nbytes_;
     tensors_.push_back({row, n_chunks_, n_chunks, nullptr});
     n_chunks_ += n_chunks;
   }
@@ -73,10 +74,10 @@ FileJob::TensorWork& FileJob::tensor_of(std::uint64_t chunk_index) {
 
 FileJob::Chunk FileJob::chunk_of(const TensorWork& work, std::uint64_t chunk_index) const {
   const TensorDescription& tensor = rows_.tensors[work.row].tensor;
-  const std::uint64_t begin = (chunk_index - work.first_chunk) * kChunkBytes;
+  const std::uint64_t begin = (chunk_index - work.first_chunk) * chunk_nbytes_;
   const std::uint64_t first = elements_in(begin, tensor);
   const std::uint64_t n =
-      std::min(rows_.tensors[work.row].n_elements() - first, elements_in(kChunkBytes, tensor));
+      std::min(rows_.tensors[work.row].n_elements() - first, elements_in(chunk_nbytes_, tensor));
   return {tensor, first, n, tensor.offset + begin, packed_nbytes(n, element_bits(tensor))};
 }
 

@@ -92,7 +92,8 @@ std::optional<kernels::Statistics> reduce_file(const std::string& path, TensorDe
   rows.tensors.push_back({std::move(tensor), std::nullopt});
   EngineMeter meter;
   FileJob job(std::move(open.file), open.size, std::move(rows), engine, meter);
-  const std::uint64_t n_chunks = (nbytes + kChunkBytes - 1) / kChunkBytes;
+  const std::uint64_t chunk_nbytes = stream_sizes().chunk_nbytes;
+  const std::uint64_t n_chunks = (nbytes + chunk_nbytes - 1) / chunk_nbytes;
   std::optional<TensorRow> row =
       Reduction(job, level, go_on).run(std::min(static_cast<std::uint64_t>(threads), n_chunks));
   if (!row) return std::nullopt;

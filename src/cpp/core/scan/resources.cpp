@@ -1,6 +1,8 @@
 #include "core/scan/resources.hpp"
 
+#include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -44,17 +46,39 @@ const kernels::Tier& find_active_tier() {
                               "\"; this CPU and build can run: " + usable);
 }
 
+// nullopt if the variable is not set, or empty.
+std::optional<std::int64_t> number_in_environment(const char* name, std::int64_t least,
+                                                  std::int64_t most) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  const auto number = parse_decimal(text);
+  if (number && *number >= least && *number <= most) return number;
+  throw std::invalid_argument(std::string(name) + " is \"" + text +
+                              "\"; it must be a number from " + std::to_string(least) + " to " +
+                              std::to_string(most));
+}
+
+StreamSizes find_stream_sizes() {
+  StreamSizes sizes;
+  if (const auto mib = number_in_environment("FASTDUMP_CHUNK_MIB", 1, 1 << 10)) {
+    sizes.chunk_nbytes = static_cast<std::uint64_t>(*mib) << 20;
+  }
+  if (const auto mib = number_in_environment("FASTDUMP_MMAP_MIB", 0, 1 << 20)) {
+    sizes.min_mapped_nbytes = static_cast<std::uint64_t>(*mib) << 20;
+  }
+  return sizes;
+}
+
 }  // namespace
 
 int default_threads() {
-  const char* text = std::getenv("FASTDUMP_THREADS");
-  if (text == nullptr || *text == '\0') return usable_cpus();
-  const auto threads = parse_decimal(text);
-  if (!threads || *threads < 1 || *threads > kMaxThreads) {
-    throw std::invalid_argument("FASTDUMP_THREADS is \"" + std::string(text) +
-                                "\"; it must be a number from 1 to " + std::to_string(kMaxThreads));
-  }
-  return static_cast<int>(*threads);
+  const auto threads = number_in_environment("FASTDUMP_THREADS", 1, kMaxThreads);
+  return threads ? static_cast<int>(*threads) : usable_cpus();
+}
+
+const StreamSizes& stream_sizes() {
+  static const StreamSizes sizes = find_stream_sizes();
+  return sizes;
 }
 
 const kernels::Tier& active_tier() {
