@@ -14,6 +14,7 @@
 #include "core/scan/glob.hpp"
 #include "core/scan/index.hpp"
 #include "core/scan/scan.hpp"
+#include "core/scan/scan_table.hpp"
 #include "temporary_directory.hpp"
 
 namespace fastdump {
@@ -257,7 +258,7 @@ void test_scan_of_positions() {
   scan.start();
   while (!scan.wait_for(std::chrono::milliseconds(100))) {
   }
-  CHECK_EQ(scan.rows().size(), 2U);
+  CHECK_EQ(make_table(scan).n_rows, 2);
   CHECK_EQ(scan.progress().files_found, 2U);
   CHECK_EQ(scan.tree().shown_path(0), "7/Add.a2.1.2.1700000000000002");
   CHECK_EQ(scan.tree().shown_path(1), "7/Add.a0.1.2.1700000000000000");

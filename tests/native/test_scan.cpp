@@ -8,9 +8,10 @@
 #include "check.hpp"
 #include "core/errors.hpp"
 #include "core/scan/scan.hpp"
+#include "core/scan/scan_table.hpp"
 #include "core/table/arrow.hpp"
-#include "core/table/table.hpp"
 #include "standard_file.hpp"
+#include "table_values.hpp"
 #include "temporary_directory.hpp"
 
 namespace fastdump {
@@ -70,26 +71,25 @@ void test_directory(Engine engine, int threads) {
   const std::vector<std::size_t> lengths = write_dumps(directory);
   Scan scan({directory.path()}, options_for(engine, threads));
   finish(scan);
-  CHECK_EQ(scan.rows().size(), lengths.size());
   CHECK_EQ(scan.progress().files_done, lengths.size() + 1);
   CHECK_EQ(scan.progress().tensors, lengths.size());
   CHECK_EQ(scan.progress().bad, 0U);
   CHECK_EQ(scan.tree().skipped.at("text file"), 1U);
-  for (const FileRows& rows : scan.rows()) {
-    const std::string name(scan.tree().name(rows.file));
-    const std::size_t i = std::stoul(name.substr(name.rfind('.') + 1)) - 1700000000000000;
-    const auto& statistics = rows.tensors.at(0).statistics;
-    CHECK(statistics.has_value());
-    CHECK_EQ(statistics->count, lengths[i]);
-    double sum = 0;
-    for (std::size_t k = 0; k < lengths[i]; ++k) sum += static_cast<double>(k % 100);
-    const double mean =
-        lengths[i] == 0 ? 0 : sum * static_cast<double>(i + 1) / static_cast<double>(lengths[i]);
-    CHECK_EQ(statistics->mean, mean);  // whole numbers: exact
-  }
   const Table table = make_table(scan);
   CHECK_EQ(table.n_rows, static_cast<std::int64_t>(lengths.size()));
-  for (const NamedColumn& column : table.columns) CHECK_EQ(column.column->size(), table.n_rows);
+  for (const NamedColumn& named : table.columns) CHECK_EQ(named.column->size(), table.n_rows);
+  for (std::size_t row = 0; row < lengths.size(); ++row) {
+    const std::string path(text(table, "path", row));
+    const std::size_t i = std::stoul(path.substr(path.rfind('.') + 1)) - 1700000000000000;
+    CHECK(!is_null(table, "count", row));
+    CHECK_EQ(value<std::int64_t>(table, "count", row), static_cast<std::int64_t>(lengths[i]));
+    CHECK_EQ(is_null(table, "mean", row), lengths[i] == 0);
+    if (lengths[i] == 0) continue;
+    double sum = 0;
+    for (std::size_t k = 0; k < lengths[i]; ++k) sum += static_cast<double>(k % 100);
+    const double mean = sum * static_cast<double>(i + 1) / static_cast<double>(lengths[i]);
+    CHECK_EQ(value<double>(table, "mean", row), mean);  // whole numbers: exact
+  }
 }
 
 // A consumer may take children out of an exported table; nothing is freed twice, nothing leaks.
@@ -124,8 +124,9 @@ void test_stop() {
     scan.wait_for(milliseconds(i));
     scan.stop();
     // What is there is whole.
-    for (const FileRows& rows : scan.rows()) CHECK(rows.tensors.at(0).statistics.has_value());
-    CHECK_EQ(make_table(scan).n_rows, static_cast<std::int64_t>(scan.rows().size()));
+    const Table table = make_table(scan);
+    CHECK_EQ(static_cast<std::uint64_t>(table.n_rows), scan.progress().tensors);
+    CHECK_EQ(column(table, "count").n_null(), 0);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/py_table.hpp"
 #include "core/scan/scan.hpp"
+#include "core/scan/scan_table.hpp"
 
 namespace fastdump::bindings {
 namespace {

@@ -41,9 +41,9 @@ std::string error_text(int error) { return std::strerror(error); }
 
 class Locator {
  public:
-  Locator(const FileTree& tree, std::size_t file, std::span<std::byte> buffer)
-      : buffer_(buffer), name_(parse_file_name(tree.real_name(file))) {
+  Locator(const FileTree& tree, std::size_t file, std::span<std::byte> buffer) : buffer_(buffer) {
     located_.rows.file = file;
+    located_.rows.name = parse_file_name(tree.real_name(file));
   }
 
   LocatedFile run(FileOpener& opener, const Selection& selection,
@@ -165,8 +165,8 @@ class Locator {
   }
 
   std::span<std::byte> buffer_;
-  FileName name_;
   LocatedFile located_;
+  const FileName& name_ = located_.rows.name;
 };
 
 }  // namespace

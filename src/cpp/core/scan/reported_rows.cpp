@@ -79,6 +79,7 @@ class RowBuilder {
   FileRows& begin() {
     FileRows& rows = rows_.emplace_back();
     rows.file = file_;
+    rows.name = name_;
     rows.source = Source::csv;
     return rows;
   }

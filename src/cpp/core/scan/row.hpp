@@ -42,6 +42,7 @@ enum class Source : std::uint8_t {
 
 struct FileRows {
   std::size_t file = 0;  // in the FileTree
+  FileName name;         // what the file's name tells
   std::string op_name;   // from the header; empty: the name's stands
   std::string note;      // about the file as a whole
   // A file that gives no tensor is one row with this status; otherwise tensors have their own.
@@ -51,6 +52,8 @@ struct FileRows {
   // say instead of the file's name. Null: the name tells.
   std::unique_ptr<const FileName> op;
   std::vector<TensorRow> tensors;
+
+  const FileName& execution() const { return op == nullptr ? name : *op; }
 };
 
 }  // namespace fastdump

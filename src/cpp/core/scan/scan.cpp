@@ -1,7 +1,6 @@
 #include "core/scan/scan.hpp"
 
 #include <exception>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -29,7 +28,7 @@ class Pipeline {
         counters_(counters),
         list_(tree.size(), options.threads, stop) {}
 
-  std::vector<FileRows> run() {
+  std::vector<FoundRows> run() {
     run_in_threads(static_cast<std::size_t>(options_.threads), [this] { run_thread(); });
     list_.rethrow_failure();
     return std::move(rows_);
@@ -38,17 +37,17 @@ class Pipeline {
  private:
   // What one thread has found, merged into the whole when it ends, and its scratch.
   struct Found {
-    explicit Found(const FileTree& tree) : opener(tree) {}
+    Found(const FileTree& tree, std::optional<kernels::Level> level) : opener(tree), rows(level) {}
 
     FileOpener opener;
-    std::vector<FileRows> rows;
+    FoundRows rows;
     SkippedFiles skipped;
     std::vector<FileDescription> dumps;
   };
 
   void run_thread() {
     const kernels::DefaultFpEnvironment environment;
-    Found found(tree_);
+    Found found(tree_, options_.level);
     try {
       Worker worker(active_tier(), options_.level.value_or(kernels::Level::health));
       while (next(worker, found)) {
@@ -57,8 +56,7 @@ class Pipeline {
       list_.fail(std::current_exception());
     }
     const std::lock_guard lock(mutex_);
-    rows_.insert(rows_.end(), std::make_move_iterator(found.rows.begin()),
-                 std::make_move_iterator(found.rows.end()));
+    rows_.push_back(std::move(found.rows));
     for (const auto& [reason, n] : found.skipped) tree_.skipped[reason] += n;
   }
 
@@ -89,17 +87,17 @@ class Pipeline {
         ++found.skipped[std::string(located.reason)];
         return;
       case LocatedFile::Kind::row:
-        keep(std::move(located.rows), found);
+        keep(located.rows, found);
         return;
       case LocatedFile::Kind::reported:
         counters_.bytes_done.fetch_add(located.size, std::memory_order_relaxed);
-        for (FileRows& rows : located.reported) keep(std::move(rows), found);
+        for (const FileRows& rows : located.reported) keep(rows, found);
         return;
       case LocatedFile::Kind::tensors:
         break;
     }
     if (!options_.level) {
-      keep(std::move(located.rows), found);
+      keep(located.rows, found);
       return;
     }
     if (options_.logical) find_logical(located.rows);
@@ -137,7 +135,7 @@ class Pipeline {
     }
     if (whole) {
       counters_.bytes_done.fetch_add(located.size, std::memory_order_relaxed);
-      keep(std::move(located.rows), found);
+      keep(located.rows, found);
       return;
     }
     const auto job = std::make_shared<FileJob>(std::move(located.file), located.size,
@@ -164,12 +162,12 @@ class Pipeline {
     list_.remove(job);
   }
 
-  void keep(FileRows rows, Found& found) {
+  void keep(const FileRows& rows, Found& found) {
     std::uint64_t n_bad = rows.tensors.empty() && rows.status != Status::ok ? 1 : 0;
     for (const TensorRow& row : rows.tensors) n_bad += is_bad(row) ? 1 : 0;
     counters_.tensors.fetch_add(rows.tensors.size(), std::memory_order_relaxed);
     counters_.bad.fetch_add(n_bad, std::memory_order_relaxed);
-    found.rows.push_back(std::move(rows));
+    found.rows.add(tree_, rows);
   }
 
   FileTree& tree_;
@@ -178,7 +176,7 @@ class Pipeline {
   EngineMeter meter_;
   WorkList<FileJob> list_;
   std::mutex mutex_;
-  std::vector<FileRows> rows_;
+  std::vector<FoundRows> rows_;
 };
 
 }  // namespace

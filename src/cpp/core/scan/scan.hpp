@@ -11,9 +11,9 @@
 
 #include "core/io/engine.hpp"
 #include "core/scan/background.hpp"
+#include "core/scan/found_rows.hpp"
 #include "core/scan/selection.hpp"
 #include "core/scan/walk.hpp"
-#include "core/scan/row.hpp"
 #include "kernels/block.hpp"
 
 namespace fastdump {
@@ -66,8 +66,10 @@ class Scan {
   ScanProgress progress() const;
   // After the scan has ended:
   const FileTree& tree() const { return tree_; }
-  const std::vector<FileRows>& rows() const { return rows_; }
+  // Of each thread.
+  const std::vector<FoundRows>& rows() const { return rows_; }
   std::optional<kernels::Level> level() const { return options_.level; }
+  int threads() const { return options_.threads; }
 
  private:
   void run();
@@ -75,7 +77,7 @@ class Scan {
   const std::vector<std::string> roots_;
   const ScanOptions options_;
   FileTree tree_;
-  std::vector<FileRows> rows_;
+  std::vector<FoundRows> rows_;
   ScanCounters counters_;
   std::atomic<bool> stop_ = false;
   Background background_;

@@ -27,11 +27,16 @@ constexpr std::int64_t kMaxMappingBytes = std::int64_t{64} << 20;
 
 using Identity = std::pair<dev_t, ino_t>;
 
+void join(std::string_view directory, std::string_view name, std::string& path) {
+  path.assign(directory);
+  if (!path.empty() && path.back() != '/') path += '/';
+  path.append(name);
+}
+
 std::string join(std::string_view directory, std::string_view name) {
-  if (directory.empty()) return std::string(name);
-  std::string path(directory);
-  if (path.back() != '/') path += '/';
-  return path.append(name);
+  std::string path;
+  join(directory, name, path);
+  return path;
 }
 
 std::string absolute(const std::string& path) {
@@ -217,15 +222,16 @@ std::string_view FileTree::real_name(std::size_t file) const {
 }
 
 const char* FileTree::path(std::size_t file, std::string& buffer) const {
-  const std::string& parent = directory(file).path;
-  buffer.assign(parent);
-  if (!buffer.empty() && buffer.back() != '/') buffer += '/';
-  buffer.append(name(file));
+  join(directory(file).path, name(file), buffer);
   return buffer.c_str();
 }
 
 std::string FileTree::shown_path(std::size_t file) const {
   return join(directory(file).relative, name(file));
+}
+
+void FileTree::shown_path(std::size_t file, std::string& buffer) const {
+  join(directory(file).relative, name(file), buffer);
 }
 
 std::uint32_t FileTree::add_directory(Directory directory) {

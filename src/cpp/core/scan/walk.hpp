@@ -49,6 +49,7 @@ class FileTree {
   // Path to open, in `buffer`, which is reused.
   const char* path(std::size_t file, std::string& buffer) const;
   std::string shown_path(std::size_t file) const;
+  void shown_path(std::size_t file, std::string& buffer) const;
 
   std::uint32_t add_directory(Directory directory);
   void add_file(std::uint32_t directory, std::string_view name);

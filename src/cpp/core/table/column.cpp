@@ -51,38 +51,77 @@ std::int32_t checked_offset(std::size_t offset) {
   return static_cast<std::int32_t>(offset);
 }
 
-// The bit after `size` others.
-void append_bit(std::vector<std::uint8_t>& bits, std::int64_t size, bool bit) {
-  if (size % 8 == 0) bits.push_back(0);
-  if (bit) bits.back() = static_cast<std::uint8_t>(bits.back() | 1 << size % 8);
+// Offsets [first + 1, first + n] of `from`, moved so that they follow the last of `offsets`.
+void append_offsets(const std::vector<std::int32_t>& from, std::size_t first, std::size_t n,
+                    std::vector<std::int32_t>& offsets) {
+  checked_offset(static_cast<std::size_t>(offsets.back()) +
+                 static_cast<std::size_t>(from[first + n] - from[first]));
+  const std::int32_t moved = offsets.back() - from[first];
+  const std::size_t size = offsets.size();
+  offsets.resize(size + n);
+  for (std::size_t i = 0; i < n; ++i) offsets[size + i] = from[first + 1 + i] + moved;
 }
 
 }  // namespace
 
-void Validity::append(bool valid) {
-  append_bit(bits_, size_, valid);
-  if (!valid) ++n_null_;
-  ++size_;
+void Bits::append(bool bit, std::size_t n) {
+  for (; n != 0 && size_ % 8 != 0; --n) append(bit);
+  bytes_.resize(bytes_.size() + (n + 7) / 8, bit ? 0xff : 0);
+  size_ += n;
+  if (bit && n % 8 != 0) bytes_.back() = static_cast<std::uint8_t>((1U << n % 8) - 1);
 }
 
-void Int64Column::append(std::optional<std::int64_t> value) {
-  values_.push_back(value.value_or(0));
-  validity_.append(value.has_value());
+void Bits::append(const Bits& other, std::size_t first, std::size_t n) {
+  for (std::size_t i = first; i < first + n; ++i) append(other[i]);
 }
 
-void UInt64Column::append(std::optional<std::uint64_t> value) {
-  values_.push_back(value.value_or(0));
-  validity_.append(value.has_value());
+void Validity::append_valid(std::size_t n) {
+  if (n_null_ != 0) bits_.append(true, n);
+  size_ += n;
+}
+
+void Validity::append_nulls(std::size_t n) {
+  if (n == 0) return;
+  if (n_null_ == 0) bits_.append(true, size_);
+  bits_.append(false, n);
+  size_ += n;
+  n_null_ += n;
+}
+
+void Validity::append(const Validity& other, std::size_t first, std::size_t n) {
+  if (other.n_null_ == 0) {
+    append_valid(n);
+  } else if (other.n_null_ == other.size_) {
+    append_nulls(n);
+  } else {
+    for (std::size_t i = first; i < first + n; ++i) append(other.bits_[i]);
+  }
+}
+
+template <>
+const char* Int64Column::arrow_format() const {
+  return "l";
+}
+
+template <>
+const char* UInt64Column::arrow_format() const {
+  return "L";
+}
+
+template <>
+const char* Float64Column::arrow_format() const {
+  return "g";
 }
 
 void BooleanColumn::append(std::optional<bool> value) {
-  append_bit(bits_, validity_.size(), value.value_or(false));
+  bits_.append(value.value_or(false));
   validity_.append(value.has_value());
 }
 
-void Float64Column::append(std::optional<double> value) {
-  values_.push_back(value.value_or(0));
-  validity_.append(value.has_value());
+void BooleanColumn::append_rows(const Column& other, std::size_t first, std::size_t n) {
+  const auto& from = static_cast<const BooleanColumn&>(other);
+  bits_.append(from.bits_, first, n);
+  validity_.append(from.validity_, first, n);
 }
 
 void TextColumn::append(std::string_view value) {
@@ -92,12 +131,29 @@ void TextColumn::append(std::string_view value) {
 
 void TextColumn::append_null() { end_value(false); }
 
-void TextColumn::append_or_null(std::string_view value) {
-  if (value.empty()) {
-    append_null();
-  } else {
-    append(value);
+void TextColumn::append_or_null(std::string_view value, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (value.empty()) {
+      append_null();
+    } else {
+      append(value);
+    }
   }
+}
+
+void TextColumn::reserve(std::size_t n_rows, std::size_t n_parts) {
+  checked_offset(n_parts);
+  offsets_.reserve(n_rows + 1);
+  bytes_.reserve(n_parts);
+}
+
+void TextColumn::append_rows(const Column& other, std::size_t first, std::size_t n) {
+  const auto& from = static_cast<const TextColumn&>(other);
+  const auto begin = static_cast<std::size_t>(from.offsets_[first]);
+  const auto end = static_cast<std::size_t>(from.offsets_[first + n]);
+  append_offsets(from.offsets_, first, n, offsets_);
+  bytes_.append(from.bytes_, begin, end - begin);
+  validity_.append(from.validity_, first, n);
 }
 
 void TextColumn::end_value(bool valid) {
@@ -111,6 +167,21 @@ void ListColumn::append(std::span<const std::int64_t> values) {
 }
 
 void ListColumn::append_null() { end_value(false); }
+
+void ListColumn::reserve(std::size_t n_rows, std::size_t n_parts) {
+  checked_offset(n_parts);
+  offsets_.reserve(n_rows + 1);
+  items_.reserve(n_parts, 0);
+}
+
+void ListColumn::append_rows(const Column& other, std::size_t first, std::size_t n) {
+  const auto& from = static_cast<const ListColumn&>(other);
+  const auto begin = static_cast<std::size_t>(from.offsets_[first]);
+  const auto end = static_cast<std::size_t>(from.offsets_[first + n]);
+  append_offsets(from.offsets_, first, n, offsets_);
+  items_.append_rows(from.items_, begin, end - begin);
+  validity_.append(from.validity_, first, n);
+}
 
 void ListColumn::end_value(bool valid) {
   offsets_.push_back(checked_offset(static_cast<std::size_t>(items_.size())));

@@ -12,18 +12,49 @@
 
 namespace fastdump {
 
-// One bit an element, least significant first; no buffer at all while nothing is null.
-class Validity {
+// Bits, least significant first.
+class Bits {
  public:
-  void append(bool valid);
-  const void* data() const { return n_null_ == 0 ? nullptr : bits_.data(); }
-  std::int64_t size() const { return size_; }
-  std::int64_t n_null() const { return n_null_; }
+  void append(bool bit) {
+    if (size_ % 8 == 0) bytes_.push_back(0);
+    if (bit) bytes_.back() = static_cast<std::uint8_t>(bytes_.back() | 1U << size_ % 8);
+    ++size_;
+  }
+  void append(bool bit, std::size_t n);
+  // Bits [first, first + n) of others.
+  void append(const Bits& other, std::size_t first, std::size_t n);
+  void reserve(std::size_t n) { bytes_.reserve((n + 7) / 8); }
+  const std::uint8_t* data() const { return bytes_.data(); }
+  bool operator[](std::size_t i) const { return (bytes_[i / 8] >> i % 8 & 1) != 0; }
 
  private:
-  std::vector<std::uint8_t> bits_;
-  std::int64_t size_ = 0;
-  std::int64_t n_null_ = 0;
+  std::vector<std::uint8_t> bytes_;
+  std::size_t size_ = 0;
+};
+
+// One bit an element; no buffer at all while nothing is null.
+class Validity {
+ public:
+  void append(bool valid) {
+    if (!valid) {
+      append_nulls(1);
+    } else {
+      if (n_null_ != 0) bits_.append(true);
+      ++size_;
+    }
+  }
+  void append_valid(std::size_t n);
+  void append_nulls(std::size_t n);
+  // Elements [first, first + n) of another.
+  void append(const Validity& other, std::size_t first, std::size_t n);
+  const void* data() const { return n_null_ == 0 ? nullptr : bits_.data(); }
+  std::int64_t size() const { return static_cast<std::int64_t>(size_); }
+  std::int64_t n_null() const { return static_cast<std::int64_t>(n_null_); }
+
+ private:
+  Bits bits_;  // empty while nothing is null
+  std::size_t size_ = 0;
+  std::size_t n_null_ = 0;
 };
 
 class Column {
@@ -37,48 +68,67 @@ class Column {
   std::int64_t size() const { return validity_.size(); }
   std::int64_t n_null() const { return validity_.n_null(); }
 
+  // What the rows are made of where they differ in length: bytes of text, items of lists.
+  virtual std::size_t n_parts() const { return 0; }
+  // Throws std::length_error for more parts than a column can have.
+  virtual void reserve(std::size_t n_rows, std::size_t n_parts) = 0;
+  // Rows [first, first + n) of a column of the same type.
+  virtual void append_rows(const Column& other, std::size_t first, std::size_t n) = 0;
+
  protected:
   Validity validity_;
 };
 
-class Int64Column final : public Column {
+template <class Value>
+class NumberColumn final : public Column {
  public:
-  void append(std::optional<std::int64_t> value);
-  const char* arrow_format() const override { return "l"; }
+  void append(std::optional<Value> value) {
+    values_.push_back(value.value_or(Value{}));
+    validity_.append(value.has_value());
+  }
+  // The same value, n times.
+  void append(std::optional<Value> value, std::size_t n) {
+    values_.insert(values_.end(), n, value.value_or(Value{}));
+    if (value) {
+      validity_.append_valid(n);
+    } else {
+      validity_.append_nulls(n);
+    }
+  }
+  const char* arrow_format() const override;
   std::vector<const void*> buffers() const override { return {validity_.data(), values_.data()}; }
+  void reserve(std::size_t n_rows, std::size_t) override { values_.reserve(n_rows); }
+  void append_rows(const Column& other, std::size_t first, std::size_t n) override {
+    const auto& from = static_cast<const NumberColumn&>(other);
+    const auto begin = from.values_.begin() + static_cast<std::ptrdiff_t>(first);
+    values_.insert(values_.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
+    validity_.append(from.validity_, first, n);
+  }
 
  private:
-  std::vector<std::int64_t> values_;
+  std::vector<Value> values_;
 };
 
-class UInt64Column final : public Column {
- public:
-  void append(std::optional<std::uint64_t> value);
-  const char* arrow_format() const override { return "L"; }
-  std::vector<const void*> buffers() const override { return {validity_.data(), values_.data()}; }
-
- private:
-  std::vector<std::uint64_t> values_;
-};
+using Int64Column = NumberColumn<std::int64_t>;
+using UInt64Column = NumberColumn<std::uint64_t>;
+using Float64Column = NumberColumn<double>;
+template <>
+const char* Int64Column::arrow_format() const;
+template <>
+const char* UInt64Column::arrow_format() const;
+template <>
+const char* Float64Column::arrow_format() const;
 
 class BooleanColumn final : public Column {
  public:
   void append(std::optional<bool> value);
   const char* arrow_format() const override { return "b"; }
   std::vector<const void*> buffers() const override { return {validity_.data(), bits_.data()}; }
+  void reserve(std::size_t n_rows, std::size_t) override { bits_.reserve(n_rows); }
+  void append_rows(const Column& other, std::size_t first, std::size_t n) override;
 
  private:
-  std::vector<std::uint8_t> bits_;  // as Validity has them
-};
-
-class Float64Column final : public Column {
- public:
-  void append(std::optional<double> value);
-  const char* arrow_format() const override { return "g"; }
-  std::vector<const void*> buffers() const override { return {validity_.data(), values_.data()}; }
-
- private:
-  std::vector<double> values_;
+  Bits bits_;
 };
 
 class TextColumn final : public Column {
@@ -87,12 +137,15 @@ class TextColumn final : public Column {
   // 2 GiB.
   void append(std::string_view value);
   void append_null();
-  // Null for empty text.
-  void append_or_null(std::string_view value);
+  // The same text, n times; null for empty text.
+  void append_or_null(std::string_view value, std::size_t n = 1);
   const char* arrow_format() const override { return "u"; }
   std::vector<const void*> buffers() const override {
     return {validity_.data(), offsets_.data(), bytes_.data()};
   }
+  std::size_t n_parts() const override { return bytes_.size(); }
+  void reserve(std::size_t n_rows, std::size_t n_parts) override;
+  void append_rows(const Column& other, std::size_t first, std::size_t n) override;
 
  private:
   void end_value(bool valid);
@@ -109,6 +162,9 @@ class ListColumn final : public Column {
   const char* arrow_format() const override { return "+l"; }
   std::vector<const void*> buffers() const override { return {validity_.data(), offsets_.data()}; }
   const Column* child() const override { return &items_; }
+  std::size_t n_parts() const override { return static_cast<std::size_t>(items_.size()); }
+  void reserve(std::size_t n_rows, std::size_t n_parts) override;
+  void append_rows(const Column& other, std::size_t first, std::size_t n) override;
 
  private:
   void end_value(bool valid);

@@ -1,11 +1,11 @@
-// The one table: rows in execution order, in named columns.
+// A table: named columns of one length. What its rows are is said where one is made.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "core/scan/scan.hpp"
 #include "core/table/column.hpp"
 
 namespace fastdump {
@@ -20,8 +20,5 @@ struct Table {
   std::vector<NamedColumn> columns;
   std::int64_t n_rows = 0;
 };
-
-// Of a scan that has ended.
-Table make_table(const Scan& scan);
 
 }  // namespace fastdump

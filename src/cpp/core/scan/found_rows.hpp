@@ -1,0 +1,43 @@
+// What one thread of a scan has found: rows in blocks, and which execution of an operator each row is
+// of. Blocks are small, so that a column that grows is never copied far.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "core/scan/order.hpp"
+#include "core/scan/row.hpp"
+#include "core/scan/row_block.hpp"
+#include "core/scan/walk.hpp"
+#include "kernels/block.hpp"
+
+namespace fastdump {
+
+struct ExecutionRows {
+  Execution execution;
+  std::uint32_t block = 0;
+  std::uint32_t first = 0;  // row of the block
+  std::uint32_t n = 0;
+};
+
+class FoundRows {
+ public:
+  explicit FoundRows(std::optional<kernels::Level> level) : level_(level) {}
+  FoundRows(FoundRows&&) = default;
+  FoundRows& operator=(FoundRows&&) = default;
+
+  void add(const FileTree& tree, const FileRows& rows);
+  // In the order in which they were added.
+  const std::deque<ExecutionRows>& executions() const { return executions_; }
+  const std::vector<RowBlock>& blocks() const { return blocks_; }
+
+ private:
+  std::optional<kernels::Level> level_;
+  std::deque<ExecutionRows> executions_;
+  std::vector<RowBlock> blocks_;
+};
+
+}  // namespace fastdump

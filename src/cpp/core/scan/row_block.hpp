@@ -1,0 +1,58 @@
+// Rows in columns, in the order in which one thread finds them: what a file leaves behind is no more
+// than what the table holds of it, and to make the table is to copy. Columns that only the file's
+// place in the tree tells are left to that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/scan/row.hpp"
+#include "core/table/table.hpp"
+#include "kernels/block.hpp"
+
+namespace fastdump {
+
+class RowBlock {
+ public:
+  explicit RowBlock(std::optional<kernels::Level> level);
+
+  // `where` is what the directory of the file tells.
+  void add(const Where& where, const FileRows& rows);
+  std::size_t n_rows() const { return static_cast<std::size_t>(table_.n_rows); }
+  // Columns of the schema from "device" on, but for those of directories and paths.
+  const Table& table() const { return table_; }
+  Table take() { return std::move(table_); }
+
+ private:
+  template <class C>
+  void declare(const char* name, C*& column, bool nullable = true);
+  void add_origin(const Where& where, const FileName& name, const FileRows& rows);
+  void add_no_tensor();
+  void add_tensor(const TensorRow& row);
+  void add_format(std::int64_t number);
+  void add_no_statistics();
+  void add_statistics(const TensorRow& row, std::string& note);
+  void add_reported(const ReportedStatistics& reported);
+  void end_row(Status status, std::string_view note, std::optional<std::int64_t> offset,
+               Source source);
+
+  std::optional<kernels::Level> level_;
+  Table table_;
+  // Each is one of the table's columns.
+  Int64Column *device_, *task_id_, *stream_id_, *timestamp_, *context_id_, *thread_id_;
+  TextColumn *op_type_, *op_name_;
+  TextColumn *io_, *dtype_, *format_;
+  Int64Column *index_, *nbytes_, *count_;
+  ListColumn *shape_, *origin_shape_;
+  Float64Column *max_, *min_, *mean_, *l2norm_;
+  Int64Column *nan_, *pos_inf_, *neg_inf_;
+  Int64Column *zero_ = nullptr, *subnormal_ = nullptr, *saturated_ = nullptr, *first_bad_ = nullptr;
+  TextColumn *status_, *note_, *source_;
+  Int64Column* offset_;
+};
+
+}  // namespace fastdump

@@ -1,0 +1,198 @@
+#include "core/scan/scan_table.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/scan/found_rows.hpp"
+#include "core/scan/order.hpp"
+#include "core/scan/threads.hpp"
+
+namespace fastdump {
+namespace {
+
+// Fewer are not worth a thread.
+constexpr std::size_t kRowsPerThread = 4096;
+
+// The rows of all threads in the order of execution.
+struct OrderedRows {
+  // Rows that follow each other in a block, and in the table.
+  struct Run {
+    std::size_t block;
+    std::size_t first;
+    std::size_t n;
+  };
+  struct FileRun {
+    std::size_t file;
+    std::size_t n;
+  };
+
+  explicit OrderedRows(const Scan& scan) {
+    std::vector<const ExecutionRows*> found;
+    std::vector<Execution> executions;
+    std::vector<std::size_t> first_block;  // by execution
+    for (const FoundRows& rows : scan.rows()) {
+      for (const ExecutionRows& execution : rows.executions()) {
+        found.push_back(&execution);
+        executions.push_back(execution.execution);
+        first_block.push_back(blocks.size());
+      }
+      for (const RowBlock& block : rows.blocks()) blocks.push_back(&block.table());
+    }
+    files.reserve(found.size());
+    for (const std::size_t i : execution_order(scan.tree(), executions)) {
+      add(*found[i], first_block[i] + found[i]->block);
+    }
+  }
+
+  void add(const ExecutionRows& rows, std::size_t block) {
+    files.push_back({rows.execution.file, rows.n});
+    n_rows += rows.n;
+    const bool goes_on = !runs.empty() && runs.back().block == block &&
+                         runs.back().first + runs.back().n == rows.first;
+    if (goes_on) {
+      runs.back().n += rows.n;
+    } else {
+      runs.push_back({block, rows.first, rows.n});
+    }
+  }
+
+  std::vector<const Table*> blocks;
+  std::vector<Run> runs;
+  std::vector<FileRun> files;
+  std::size_t n_rows = 0;
+};
+
+void append(Int64Column& column, std::optional<std::int64_t> value, std::size_t n) {
+  column.append(value, n);
+}
+
+void append(TextColumn& column, std::string_view value, std::size_t n) {
+  column.append_or_null(value, n);
+}
+
+// Columns are filled independently of each other, by any number of threads.
+class TableMaker {
+ public:
+  explicit TableMaker(const Scan& scan)
+      : tree_(scan.tree()), rows_(scan), found_(RowBlock(scan.level()).take()) {}
+
+  Table run(int threads) {
+    // In the order of the schema.
+    add_where<Int64Column>("rank", &Where::rank);
+    add_where<TextColumn>("time", &Where::time);
+    add_found_to("device");
+    add_where<TextColumn>("model", &Where::model);
+    add_where<Int64Column>("model_id", &Where::model_id);
+    add_where<Int64Column>("step", &Where::step);
+    add_found_to("note");
+    add_path();
+    add_found_to("source");
+    const std::size_t n_useful = rows_.n_rows / kRowsPerThread + 1;
+    run_in_threads(std::min(static_cast<std::size_t>(threads), n_useful), [this] { fill(); });
+    if (failure_) std::rethrow_exception(failure_);
+    table_.n_rows = static_cast<std::int64_t>(rows_.n_rows);
+    return std::move(table_);
+  }
+
+ private:
+  template <class C>
+  C* declare(const char* name, bool nullable) {
+    auto owned = std::make_unique<C>();
+    C* column = owned.get();
+    table_.columns.push_back({name, nullable, std::move(owned)});
+    return column;
+  }
+
+  // What directories tell.
+  template <class C, class Value>
+  void add_where(const char* name, Value Where::* value) {
+    auto* column = declare<C>(name, true);
+    fill_.push_back([this, column, value] {
+      column->reserve(rows_.n_rows, 0);
+      for (auto file = rows_.files.begin(); file != rows_.files.end();) {
+        const std::uint32_t directory = tree_.directory_index(file->file);
+        std::size_t n = 0;
+        for (; file != rows_.files.end() && tree_.directory_index(file->file) == directory;
+             ++file) {
+          n += file->n;
+        }
+        append(*column, tree_.directories()[directory].where.*value, n);
+      }
+    });
+  }
+
+  // What threads have found: their columns up to and including `last`.
+  void add_found_to(std::string_view last) {
+    for (bool is_last = false; !is_last; ++next_found_) {
+      const std::size_t i = next_found_;
+      is_last = found_.columns[i].name == last;
+      Column* column = found_.columns[i].column.get();
+      table_.columns.push_back(std::move(found_.columns[i]));
+      fill_.push_back([this, i, column] {
+        std::size_t n_parts = 0;
+        for (const Table* block : rows_.blocks) n_parts += block->columns[i].column->n_parts();
+        column->reserve(rows_.n_rows, n_parts);
+        for (const OrderedRows::Run& run : rows_.runs) {
+          column->append_rows(*rows_.blocks[run.block]->columns[i].column, run.first, run.n);
+        }
+      });
+    }
+  }
+
+  void add_path() {
+    auto* column = declare<TextColumn>("path", false);
+    fill_.push_back([this, column] {
+      column->reserve(rows_.n_rows, n_path_bytes());
+      std::string path;
+      for (const OrderedRows::FileRun& file : rows_.files) {
+        tree_.shown_path(file.file, path);
+        for (std::size_t i = 0; i < file.n; ++i) column->append(path);
+      }
+    });
+  }
+
+  // A path is longer only where it is no text.
+  std::size_t n_path_bytes() const {
+    std::size_t n = 0;
+    for (const OrderedRows::FileRun& file : rows_.files) {
+      n += file.n * (tree_.directory(file.file).relative.size() + 1 + tree_.name(file.file).size());
+    }
+    return n;
+  }
+
+  void fill() {
+    try {
+      for (std::size_t i = next_fill_++; i < fill_.size(); i = next_fill_++) fill_[i]();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+    }
+  }
+
+  const FileTree& tree_;
+  const OrderedRows rows_;
+  Table found_;  // without rows: the columns that threads have found
+  std::size_t next_found_ = 0;
+  Table table_;
+  std::vector<std::function<void()>> fill_;
+  std::atomic<std::size_t> next_fill_ = 0;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+Table make_table(const Scan& scan) { return TableMaker(scan).run(scan.threads()); }
+
+}  // namespace fastdump

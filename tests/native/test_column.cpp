@@ -1,0 +1,185 @@
+// Columns made of runs of others hold what columns hold to which each value was appended.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check.hpp"
+#include "core/table/column.hpp"
+#include "table_values.hpp"
+
+namespace fastdump {
+namespace {
+
+using namespace tests;
+
+// How many of ten values are null.
+constexpr unsigned kNullTenths[] = {0, 3, 10};
+
+void append(Int64Column& column, std::optional<std::int64_t> value) { column.append(value); }
+
+void append(BooleanColumn& column, std::optional<std::int64_t> value) {
+  column.append(value ? std::optional(*value % 2 != 0) : std::nullopt);
+}
+
+void append(TextColumn& column, std::optional<std::int64_t> value) {
+  if (value) {
+    column.append(std::string(static_cast<std::size_t>(*value % 5), 'x') + std::to_string(*value));
+  } else {
+    column.append_null();
+  }
+}
+
+void append(ListColumn& column, std::optional<std::int64_t> value) {
+  if (value) {
+    column.append(std::vector<std::int64_t>(static_cast<std::size_t>(*value % 4), *value));
+  } else {
+    column.append_null();
+  }
+}
+
+// What a row of a column says, whatever its type.
+std::string shown(const Table& table, std::size_t row) {
+  if (is_null(table, "c", row)) return "null";
+  const Column& c = column(table, "c");
+  const std::string format = c.arrow_format();
+  if (format == "l") return std::to_string(value<std::int64_t>(table, "c", row));
+  if (format == "u") return std::string(text(table, "c", row));
+  if (format == "b") return (value<std::uint8_t>(table, "c", row / 8) >> row % 8 & 1) ? "1" : "0";
+  std::string list;
+  const auto* items = static_cast<const std::int64_t*>(c.child()->buffers().at(1));
+  const auto end = value<std::int32_t>(table, "c", row + 1);
+  for (auto i = value<std::int32_t>(table, "c", row); i < end; ++i) {
+    list += std::to_string(items[i]) + ",";
+  }
+  return list;
+}
+
+template <class C>
+Table table_of(std::unique_ptr<C> column) {
+  Table table;
+  table.n_rows = column->size();
+  table.columns.push_back({"c", true, std::move(column)});
+  return table;
+}
+
+template <class C>
+void test_runs() {
+  std::mt19937 random(7);
+  for (int round = 0; round < 30; ++round) {
+    auto expected = std::make_unique<C>();
+    auto made = std::make_unique<C>();
+    std::int64_t n_null = 0;
+    for (int part = 0; part < 12; ++part) {
+      const unsigned null_tenths = kNullTenths[random() % std::size(kNullTenths)];
+      C source;
+      std::vector<std::optional<std::int64_t>> values;
+      const std::size_t n = random() % 90;
+      for (std::size_t i = 0; i < n; ++i) {
+        const bool null = random() % 10 < null_tenths;
+        values.push_back(null ? std::nullopt : std::optional<std::int64_t>(random() % 1000));
+        append(source, values.back());
+      }
+      const std::size_t first = n == 0 ? 0 : random() % n;
+      const std::size_t n_taken = n == 0 ? 0 : random() % (n - first + 1);
+      if (part == 6) made->reserve(1000, 1000);
+      made->append_rows(source, first, n_taken);
+      for (std::size_t i = first; i < first + n_taken; ++i) {
+        append(*expected, values[i]);
+        n_null += values[i] ? 0 : 1;
+      }
+    }
+    CHECK_EQ(made->n_parts(), expected->n_parts());
+    CHECK_EQ(made->n_null(), n_null);
+    CHECK_EQ(expected->n_null(), n_null);
+    const Table a = table_of(std::move(expected));
+    const Table b = table_of(std::move(made));
+    CHECK_EQ(a.n_rows, b.n_rows);
+    for (std::size_t row = 0; row < static_cast<std::size_t>(a.n_rows); ++row) {
+      CHECK_EQ(shown(a, row), shown(b, row));
+    }
+  }
+}
+
+void test_repeated_values() {
+  for (std::size_t n_before = 0; n_before < 20; ++n_before) {
+    auto numbers = std::make_unique<Int64Column>();
+    auto texts = std::make_unique<TextColumn>();
+    for (std::size_t i = 0; i < n_before; ++i) {
+      numbers->append(static_cast<std::int64_t>(i));
+      texts->append(std::to_string(i));
+    }
+    numbers->append(std::nullopt, 3);
+    texts->append_or_null("", 3);
+    numbers->append(-1, 11);
+    texts->append_or_null("-1", 11);
+    numbers->append(std::nullopt);
+    texts->append_null();
+    const Table a = table_of(std::move(numbers));
+    const Table b = table_of(std::move(texts));
+    CHECK_EQ(a.n_rows, static_cast<std::int64_t>(n_before + 15));
+    for (std::size_t row = 0; row < n_before + 15; ++row) {
+      const bool null = (row >= n_before && row < n_before + 3) || row == n_before + 14;
+      const std::string number = row < n_before ? std::to_string(row) : "-1";
+      CHECK_EQ(shown(a, row), null ? "null" : number);
+      CHECK_EQ(shown(b, row), shown(a, row));
+    }
+  }
+}
+
+std::string text_of(const std::string& bytes) {
+  auto column = std::make_unique<TextColumn>();
+  column->append(bytes);
+  return shown(table_of(std::move(column)), 0);
+}
+
+// Wherever it stands among ASCII, what is no UTF-8 is escaped and nothing else is.
+void test_text() {
+  const std::pair<std::string, std::string> texts[] = {
+      {"\xc3\xa9", "\xc3\xa9"},
+      {"\xe4\xb8\xad", "\xe4\xb8\xad"},
+      {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+      {"\xff", "\\xff"},
+      {"\xc0\x80", "\\xc0\\x80"},
+      {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+      {"\xe4\xb8", "\\xe4\\xb8"},
+  };
+  for (std::size_t before = 0; before < 20; ++before) {
+    for (std::size_t after = 0; after < 20; ++after) {
+      const std::string left(before, 'a');
+      const std::string right(after, 'b');
+      CHECK_EQ(text_of(left + right), left + right);
+      for (const auto& [bytes, expected] : texts) {
+        CHECK_EQ(text_of(left + bytes + right), left + expected + right);
+      }
+    }
+  }
+}
+
+void test_too_long() {
+  bool refused = false;
+  try {
+    TextColumn().reserve(1, std::size_t{1} << 31);
+  } catch (const std::length_error&) {
+    refused = true;
+  }
+  CHECK(refused);
+}
+
+}  // namespace
+}  // namespace fastdump
+
+int main() {
+  using namespace fastdump;
+  test_runs<Int64Column>();
+  test_runs<BooleanColumn>();
+  test_runs<TextColumn>();
+  test_runs<ListColumn>();
+  test_repeated_values();
+  test_text();
+  test_too_long();
+  return tests::exit_code();
+}
