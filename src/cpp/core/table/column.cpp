@@ -1,6 +1,6 @@
 #include "core/table/column.hpp"
 
-#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -24,11 +24,22 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
+// Bytes before the first that is not ASCII.
+std::size_t ascii_length(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  std::size_t n = 0;
+  for (std::uint64_t word = 0; n + sizeof word <= text.size(); n += sizeof word) {
+    std::memcpy(&word, text.data() + n, sizeof word);
+    if ((word & kHighBits) != 0) break;
+  }
+  while (n < text.size() && (text[n] & 0x80) == 0) ++n;
+  return n;
+}
+
 void append_utf8(std::string_view text, std::string& out) {
   constexpr char kHex[] = "0123456789abcdef";
   while (!text.empty()) {
-    const auto other = std::ranges::find_if(text, [](char c) { return (c & 0x80) != 0; });
-    const auto n_ascii = static_cast<std::size_t>(other - text.begin());
+    const std::size_t n_ascii = ascii_length(text);
     out.append(text.substr(0, n_ascii));
     text.remove_prefix(n_ascii);
     if (text.empty()) return;
