@@ -94,8 +94,8 @@ Index::Positions Index::select(PositionsView positions, const Selection& selecti
   }
   std::vector<bool> is_possible;  // by directory
   is_possible.reserve(tree_.directories().size());
-  for (const Directory& directory : tree_.directories()) {
-    is_possible.push_back(selection.may_lie_in(directory.where));
+  for (std::size_t i = 0; i < tree_.directories().size(); ++i) {
+    is_possible.push_back(selection.may_lie_in(tree_.directories()[i].where));
   }
   const bool names_matter =
       !selection.op_type.empty() || !op_names.empty() || !selection.device.empty();
@@ -175,7 +175,9 @@ IndexSummary Index::summary(PositionsView positions) const {
 
 FileTree Index::tree(PositionsView positions) const {
   FileTree tree;
-  for (const Directory& directory : tree_.directories()) tree.add_directory(directory);
+  for (std::size_t i = 0; i < tree_.directories().size(); ++i) {
+    tree.add_directory(tree_.directories()[i]);
+  }
   for (const std::uint32_t position : positions) {
     tree.add_file(tree_.directory_index(file(position)), tree_.name(file(position)));
   }

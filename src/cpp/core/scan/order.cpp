@@ -22,7 +22,7 @@ auto order_of(const Where& where) {
 
 // The position of every directory in the order of where it lies; directories at one place share
 // one.
-std::vector<std::size_t> order_directories(const std::vector<Directory>& directories) {
+std::vector<std::size_t> order_directories(const AppendOnly<Directory>& directories) {
   std::vector<std::size_t> sorted(directories.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
   std::ranges::stable_sort(sorted, [&](std::size_t a, std::size_t b) {

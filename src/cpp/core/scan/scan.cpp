@@ -21,12 +21,15 @@ namespace {
 // The work list and the threads that share it. A large file's chunks come before new files.
 class Pipeline {
  public:
-  Pipeline(FileTree& tree, const ScanOptions& options, ScanCounters& counters,
-           const std::atomic<bool>& stop)
-      : tree_(tree),
+  // `tree` has the files to scan, or is filled by walking `roots`.
+  Pipeline(const std::vector<std::string>& roots, FileTree& tree, const ScanOptions& options,
+           ScanCounters& counters, const std::atomic<bool>& stop)
+      : roots_(roots),
+        tree_(tree),
         options_(options),
         counters_(counters),
-        list_(tree.size(), options.threads, stop) {}
+        stop_(stop),
+        list_(options.threads, stop) {}
 
   std::vector<FoundRows> run() {
     run_in_threads(static_cast<std::size_t>(options_.threads), [this] { run_thread(); });
@@ -49,6 +52,7 @@ class Pipeline {
     const kernels::DefaultFpEnvironment environment;
     Found found(tree_, options_.level);
     try {
+      if (!has_begun_.exchange(true)) find_files(found.skipped);
       Worker worker(active_tier(), options_.level.value_or(kernels::Level::health));
       while (next(worker, found)) {
       }
@@ -58,6 +62,17 @@ class Pipeline {
     const std::lock_guard lock(mutex_);
     rows_.push_back(std::move(found.rows));
     for (const auto& [reason, n] : found.skipped) tree_.skipped[reason] += n;
+  }
+
+  // One thread walks; the others begin with what it has found, and it joins them in the end.
+  void find_files(SkippedFiles& skipped) {
+    const auto on_files = [this] { list_.grow(tree_.size()); };
+    if (!roots_.empty()) {
+      walk(roots_, options_.walk, stop_, counters_.files_found, tree_, skipped, on_files);
+    }
+    on_files();
+    counters_.walking = false;
+    list_.end_growth();
   }
 
   // Does the next piece of work. False if there is none and there will be none.
@@ -170,9 +185,12 @@ class Pipeline {
     found.rows.add(tree_, rows);
   }
 
+  const std::vector<std::string>& roots_;
   FileTree& tree_;
   const ScanOptions& options_;
   ScanCounters& counters_;
+  const std::atomic<bool>& stop_;
+  std::atomic<bool> has_begun_ = false;
   EngineMeter meter_;
   WorkList<FileJob> list_;
   std::mutex mutex_;
@@ -191,11 +209,7 @@ Scan::Scan(FileTree tree, ScanOptions options)
 
 Scan::~Scan() { stop(); }
 
-void Scan::run() {
-  if (!roots_.empty()) tree_ = walk(roots_, options_.walk, stop_, counters_.files_found);
-  counters_.walking = false;
-  rows_ = Pipeline(tree_, options_, counters_, stop_).run();
-}
+void Scan::run() { rows_ = Pipeline(roots_, tree_, options_, counters_, stop_).run(); }
 
 void Scan::stop() {
   stop_ = true;

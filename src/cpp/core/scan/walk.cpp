@@ -51,16 +51,51 @@ std::string_view special_file(mode_t mode) {
   return "device";
 }
 
+// What a directory lists.
 struct Name {
-  std::string text;
+  std::string_view text;
   unsigned char type;  // DT_*
+};
+
+class Listing {
+ public:
+  void add(std::string_view text, unsigned char type) {
+    places_.push_back({bytes_.size(), text.size(), type});
+    bytes_.append(text);
+  }
+  // In order; they refer to this listing.
+  std::vector<Name> sorted() const {
+    std::vector<Name> names;
+    names.reserve(places_.size());
+    for (const Place& place : places_) {
+      names.push_back({std::string_view(bytes_).substr(place.offset, place.length), place.type});
+    }
+    std::ranges::sort(names, {}, &Name::text);
+    return names;
+  }
+
+ private:
+  struct Place {
+    std::size_t offset;
+    std::size_t length;
+    unsigned char type;
+  };
+
+  std::string bytes_;
+  std::vector<Place> places_;
 };
 
 class Walker {
  public:
   Walker(const WalkOptions& options, const std::atomic<bool>& stop,
-         std::atomic<std::uint64_t>& found)
-      : options_(options), stop_(stop), found_(found) {}
+         std::atomic<std::uint64_t>& found, FileTree& tree, SkippedFiles& skipped,
+         const std::function<void()>& on_files)
+      : options_(options),
+        stop_(stop),
+        found_(found),
+        tree_(tree),
+        skipped_(skipped),
+        on_files_(on_files) {}
 
   void walk_root(const std::string& root, bool several) {
     struct stat status;
@@ -88,12 +123,11 @@ class Walker {
     directory.holds_root = true;
     const std::uint32_t index = tree_.add_directory(std::move(directory));
     add_file(index, name);
+    on_files_();
   }
 
-  FileTree take() { return std::move(tree_); }
-
  private:
-  void count_skipped(std::string_view reason) { fastdump::count_skipped(tree_.skipped, reason); }
+  void count_skipped(std::string_view reason) { fastdump::count_skipped(skipped_, reason); }
 
   void add_file(std::uint32_t directory, std::string_view name) {
     tree_.add_file(directory, name);
@@ -112,14 +146,14 @@ class Walker {
   }
 
   // False, with errno set, if the directory cannot be read, or not to its end.
-  bool list(const std::string& path, std::vector<Name>& names) const {
+  bool list(const std::string& path, Listing& listing) const {
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(path.c_str()), &::closedir);
     if (stream == nullptr) return false;
     errno = 0;
     while (const dirent* entry = ::readdir(stream.get())) {
       if (stop_.load(std::memory_order_relaxed)) break;
       const std::string_view name = entry->d_name;
-      if (name != "." && name != "..") names.push_back({std::string(name), entry->d_type});
+      if (name != "." && name != "..") listing.add(name, entry->d_type);
       errno = 0;
     }
     return errno == 0;
@@ -132,13 +166,23 @@ class Walker {
       count_skipped("link to a directory that is scanned anyway");
       return;
     }
-    std::vector<Name> names;
-    if (!list(path, names)) {
-      if (is_root) throw SystemError(errno, path);
-      count_skipped("directory that cannot be read");
-      if (names.empty()) return;
+    std::vector<std::pair<std::string, Identity>> children;
+    if (!walk_files(path, below, is_root, children)) return;
+    for (const auto& [child, child_identity] : children) {
+      if (stop_.load(std::memory_order_relaxed)) return;
+      walk_directory(join(path, child), join(below, child), child_identity, false);
     }
-    std::ranges::sort(names, {}, &Name::text);
+  }
+
+  // The directory without those in it. False if all is to end.
+  bool walk_files(const std::string& path, const std::string& below, bool is_root,
+                  std::vector<std::pair<std::string, Identity>>& children) {
+    Listing listing;
+    const bool is_whole = list(path, listing);
+    if (!is_whole && is_root) throw SystemError(errno, path);
+    if (!is_whole) count_skipped("directory that cannot be read");
+    const std::vector<Name> names = listing.sorted();
+    if (!is_whole && names.empty()) return true;
 
     Directory directory;
     directory.path = path;
@@ -148,17 +192,12 @@ class Walker {
         std::ranges::any_of(names, [](const Name& name) { return is_decimal(name.text); });
     if (has_digits) read_mapping(directory);
     const std::uint32_t index = tree_.add_directory(std::move(directory));
-
-    std::vector<std::pair<std::string, Identity>> children;
     for (const Name& name : names) {
-      if (stop_.load(std::memory_order_relaxed)) return;
+      if (stop_.load(std::memory_order_relaxed)) return false;
       visit(index, path, name, children);
     }
-    names = {};  // depth must not add up the names of every level
-    for (const auto& [child, child_identity] : children) {
-      if (stop_.load(std::memory_order_relaxed)) return;
-      walk_directory(join(path, child), join(below, child), child_identity, false);
-    }
+    on_files_();
+    return true;
   }
 
   void visit(std::uint32_t directory, const std::string& path, const Name& name,
@@ -199,7 +238,9 @@ class Walker {
   const WalkOptions& options_;
   const std::atomic<bool>& stop_;
   std::atomic<std::uint64_t>& found_;
-  FileTree tree_;
+  FileTree& tree_;
+  SkippedFiles& skipped_;
+  const std::function<void()>& on_files_;
   std::string root_;        // absolute
   std::string shown_root_;  // before the relative path in rows
   std::set<Identity> visited_;
@@ -240,15 +281,28 @@ std::uint32_t FileTree::add_directory(Directory directory) {
 }
 
 void FileTree::add_file(std::uint32_t directory, std::string_view name) {
-  entries_.push_back({directory, static_cast<std::uint32_t>(name.size()), names_.size()});
-  names_.append(name);
+  constexpr std::size_t kArenaBytes = std::size_t{64} << 10;
+  if (names_.empty() || names_.back().capacity() - names_.back().size() < name.size()) {
+    names_.emplace_back().reserve(std::max(kArenaBytes, name.size()));
+  }
+  std::string& arena = names_.back();
+  entries_.push_back(
+      {arena.data() + arena.size(), static_cast<std::uint32_t>(name.size()), directory});
+  arena.append(name);
+}
+
+void walk(const std::vector<std::string>& roots, const WalkOptions& options,
+          const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found, FileTree& tree,
+          SkippedFiles& skipped, const std::function<void()>& on_files) {
+  Walker walker(options, stop, found, tree, skipped, on_files);
+  for (const std::string& root : roots) walker.walk_root(root, roots.size() > 1);
 }
 
 FileTree walk(const std::vector<std::string>& roots, const WalkOptions& options,
               const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found) {
-  Walker walker(options, stop, found);
-  for (const std::string& root : roots) walker.walk_root(root, roots.size() > 1);
-  return walker.take();
+  FileTree tree;
+  walk(roots, options, stop, found, tree, tree.skipped, [] {});
+  return tree;
 }
 
 }  // namespace fastdump

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "core/formats/description.hpp"
+#include "core/scan/append_only.hpp"
 
 namespace fastdump {
 
@@ -26,23 +29,18 @@ struct Directory {
   bool holds_root = false;  // its one file here is a root itself: somebody named it
 };
 
+// What has been added stays where it is: files that a walk has told of can be read while it goes on.
 class FileTree {
  public:
-  struct Entry {
-    std::uint32_t directory;
-    std::uint32_t name_length;
-    std::uint64_t name_offset;
-  };
-
   std::size_t size() const { return entries_.size(); }
   const Directory& directory(std::size_t file) const {
     return directories_[entries_[file].directory];
   }
   std::uint32_t directory_index(std::size_t file) const { return entries_[file].directory; }
-  const std::vector<Directory>& directories() const { return directories_; }
+  const AppendOnly<Directory>& directories() const { return directories_; }
   std::string_view name(std::size_t file) const {
     const Entry& entry = entries_[file];
-    return std::string_view(names_).substr(entry.name_offset, entry.name_length);
+    return {entry.name, entry.name_length};
   }
   // What the file is called in truth, if mapping.csv tells.
   std::string_view real_name(std::size_t file) const;
@@ -57,9 +55,15 @@ class FileTree {
   SkippedFiles skipped;
 
  private:
-  std::vector<Directory> directories_;
-  std::vector<Entry> entries_;
-  std::string names_;  // one arena: a million names are one allocation
+  struct Entry {
+    const char* name;
+    std::uint32_t name_length;
+    std::uint32_t directory;
+  };
+
+  AppendOnly<Directory> directories_;
+  AppendOnly<Entry> entries_;
+  std::deque<std::string> names_;  // arenas: a million names are a few allocations
 };
 
 struct WalkOptions {
@@ -71,5 +75,11 @@ struct WalkOptions {
 // be is counted in `skipped`.
 FileTree walk(const std::vector<std::string>& roots, const WalkOptions& options,
               const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found);
+
+// The same, into `tree`, but for what is skipped. on_files() is called whenever files have been
+// added to the tree.
+void walk(const std::vector<std::string>& roots, const WalkOptions& options,
+          const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found, FileTree& tree,
+          SkippedFiles& skipped, const std::function<void()>& on_files);
 
 }  // namespace fastdump

@@ -1,5 +1,5 @@
-// What threads share: items, each of which may turn out to be a job for many threads. One flat
-// list, so that one huge item and a million small ones both keep every thread busy.
+// What threads share: items, each of which may turn out to be a job for many threads. Items may come
+// while others are worked on. One flat list, so that one huge item and a million small ones both keep every thread busy.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,11 @@ class WorkList {
  public:
   // `stop` ends the list soon, whoever sets it.
   WorkList(std::size_t n_items, int n_threads, const std::atomic<bool>& stop)
-      : n_items_(n_items),
-        batch_(std::clamp<std::size_t>(n_items / (8 * static_cast<std::size_t>(n_threads)), 1,
-                                       kMaxBatch)),
-        stop_(stop) {}
+      : n_threads_(static_cast<std::size_t>(n_threads)), stop_(stop), n_items_(n_items) {}
+  // Items come by grow(), until end_growth().
+  WorkList(int n_threads, const std::atomic<bool>& stop) : WorkList(0, n_threads, stop) {
+    n_sources_ = 1;
+  }
 
   // A job to help with or, if that is null, items [begin, end) to begin.
   struct Work {
@@ -43,10 +44,22 @@ class WorkList {
     if (!jobs_.empty()) return Work{jobs_.front()};
     if (next_item_ == n_items_) return std::nullopt;
     const std::size_t begin = next_item_;
-    next_item_ = std::min(begin + batch_, n_items_);
+    next_item_ += std::clamp<std::size_t>((n_items_ - begin) / (8 * n_threads_), 1, kMaxBatch);
     ++n_sources_;
     return Work{nullptr, begin, next_item_};
   }
+
+  // There are items up to `n` now; what was written before about them can be read by who gets them.
+  void grow(std::size_t n) {
+    {
+      const std::lock_guard lock(mutex_);
+      n_items_ = n;
+    }
+    changed_.notify_all();
+  }
+
+  // There will be no more items.
+  void end_growth() { end_source(); }
 
   // All items of one next() have been begun: they will add no job.
   void end_items() { end_source(); }
@@ -93,14 +106,15 @@ class WorkList {
     if (--n_sources_ == 0) changed_.notify_all();
   }
 
-  const std::size_t n_items_;
-  const std::size_t batch_;
+  const std::size_t n_threads_;
   const std::atomic<bool>& stop_;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::size_t n_items_ = 0;
   std::size_t next_item_ = 0;
-  std::size_t n_sources_ = 0;  // batches of items and jobs that may still add a job
+  // What may still add a job or an item: growth, batches of items, jobs.
+  std::size_t n_sources_ = 0;
   std::deque<std::shared_ptr<Job>> jobs_;
   std::exception_ptr failure_;
 };
