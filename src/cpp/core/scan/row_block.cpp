@@ -109,15 +109,15 @@ void RowBlock::declare(const char* name, C*& column, bool nullable) {
 }
 
 void RowBlock::add(const Where& where, const FileRows& rows) {
-  const FileName& name = rows.execution();
+  const std::size_t n = std::max<std::size_t>(rows.tensors.size(), 1);
+  add_origin(where, rows, n);
+  table_.n_rows += static_cast<std::int64_t>(n);
   if (rows.tensors.empty()) {
-    add_origin(where, name, rows);
     add_no_tensor();
-    end_row(rows.status, rows.note, std::nullopt, rows.source);
+    end_row(rows.status, rows.note, std::nullopt);
     return;
   }
   for (const TensorRow& row : rows.tensors) {
-    add_origin(where, name, rows);
     std::string note = row.tensor.note;
     add_tensor(row);
     add_statistics(row, note);
@@ -125,19 +125,22 @@ void RowBlock::add(const Where& where, const FileRows& rows) {
     if (row.tensor.status != Status::truncated) add_note(note, rows.note);
     const bool has_payload = rows.source == Source::tensor;
     end_row(row.tensor.status, note,
-            has_payload ? std::optional(to_int64(row.tensor.offset)) : std::nullopt, rows.source);
+            has_payload ? std::optional(to_int64(row.tensor.offset)) : std::nullopt);
   }
 }
 
-void RowBlock::add_origin(const Where& where, const FileName& name, const FileRows& rows) {
-  device_->append(where.device ? where.device : name.device);
-  op_type_->append_or_null(name.op_type);
-  op_name_->append_or_null(rows.op_name.empty() ? name.op_name : rows.op_name);
-  task_id_->append(name.task_id);
-  stream_id_->append(name.stream_id);
-  timestamp_->append(name.timestamp);
-  context_id_->append(name.context_id);
-  thread_id_->append(name.thread_id);
+// What all rows of a file have in common.
+void RowBlock::add_origin(const Where& where, const FileRows& rows, std::size_t n) {
+  const FileName& name = rows.execution();
+  device_->append(where.device ? where.device : name.device, n);
+  op_type_->append_or_null(name.op_type, n);
+  op_name_->append_or_null(rows.op_name.empty() ? name.op_name : rows.op_name, n);
+  task_id_->append(name.task_id, n);
+  stream_id_->append(name.stream_id, n);
+  timestamp_->append(name.timestamp, n);
+  context_id_->append(name.context_id, n);
+  thread_id_->append(name.thread_id, n);
+  source_->append_or_null(rows.source == Source::csv ? "csv" : "tensor", n);
 }
 
 void RowBlock::add_no_tensor() {
@@ -242,13 +245,10 @@ void RowBlock::add_reported(const ReportedStatistics& reported) {
   for (Int64Column* column : {subnormal_, saturated_, first_bad_}) column->append(std::nullopt);
 }
 
-void RowBlock::end_row(Status status, std::string_view note, std::optional<std::int64_t> offset,
-                       Source source) {
+void RowBlock::end_row(Status status, std::string_view note, std::optional<std::int64_t> offset) {
   status_->append(to_string(status));
   note_->append_or_null(note);
   offset_->append(offset);
-  source_->append(source == Source::csv ? "csv" : "tensor");
-  ++table_.n_rows;
 }
 
 }  // namespace fastdump

@@ -30,15 +30,14 @@ class RowBlock {
  private:
   template <class C>
   void declare(const char* name, C*& column, bool nullable = true);
-  void add_origin(const Where& where, const FileName& name, const FileRows& rows);
+  void add_origin(const Where& where, const FileRows& rows, std::size_t n);
   void add_no_tensor();
   void add_tensor(const TensorRow& row);
   void add_format(std::int64_t number);
   void add_no_statistics();
   void add_statistics(const TensorRow& row, std::string& note);
   void add_reported(const ReportedStatistics& reported);
-  void end_row(Status status, std::string_view note, std::optional<std::int64_t> offset,
-               Source source);
+  void end_row(Status status, std::string_view note, std::optional<std::int64_t> offset);
 
   std::optional<kernels::Level> level_;
   Table table_;

@@ -157,7 +157,7 @@ class TableMaker {
       std::string path;
       for (const OrderedRows::FileRun& file : rows_.files) {
         tree_.shown_path(file.file, path);
-        for (std::size_t i = 0; i < file.n; ++i) column->append(path);
+        column->append(path, file.n);
       }
     });
   }

@@ -39,11 +39,7 @@ std::size_t ascii_length(std::string_view text) {
 void append_utf8(std::string_view text, std::string& out) {
   constexpr char kHex[] = "0123456789abcdef";
   while (!text.empty()) {
-    const std::size_t n_ascii = ascii_length(text);
-    out.append(text.substr(0, n_ascii));
-    text.remove_prefix(n_ascii);
-    if (text.empty()) return;
-    const std::size_t length = utf8_length(text);
+    const std::size_t length = (text[0] & 0x80) == 0 ? ascii_length(text) : utf8_length(text);
     if (length == 0) {
       const auto byte = static_cast<unsigned char>(text[0]);
       out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 0xf]};
@@ -136,19 +132,33 @@ void BooleanColumn::append_rows(const Column& other, std::size_t first, std::siz
 }
 
 void TextColumn::append(std::string_view value) {
-  append_utf8(value, bytes_);
-  end_value(true);
+  const std::size_t n_ascii = ascii_length(value);
+  bytes_.append(value.substr(0, n_ascii));
+  if (n_ascii != value.size()) append_utf8(value.substr(n_ascii), bytes_);
+  end_value();
 }
 
-void TextColumn::append_null() { end_value(false); }
+void TextColumn::append_nulls(std::size_t n) {
+  offsets_.insert(offsets_.end(), n, offsets_.back());
+  validity_.append_nulls(n);
+}
+
+void TextColumn::append(std::string_view value, std::size_t n) {
+  if (n == 0) return;
+  const std::size_t begin = bytes_.size();
+  append(value);
+  const std::size_t length = bytes_.size() - begin;
+  for (std::size_t i = 1; i < n; ++i) {
+    bytes_.append(bytes_, begin, length);
+    end_value();
+  }
+}
 
 void TextColumn::append_or_null(std::string_view value, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if (value.empty()) {
-      append_null();
-    } else {
-      append(value);
-    }
+  if (value.empty()) {
+    append_nulls(n);
+  } else {
+    append(value, n);
   }
 }
 
@@ -167,9 +177,9 @@ void TextColumn::append_rows(const Column& other, std::size_t first, std::size_t
   validity_.append(from.validity_, first, n);
 }
 
-void TextColumn::end_value(bool valid) {
+void TextColumn::end_value() {
   offsets_.push_back(checked_offset(bytes_.size()));
-  validity_.append(valid);
+  validity_.append(true);
 }
 
 void ListColumn::append(std::span<const std::int64_t> values) {

@@ -136,8 +136,10 @@ class TextColumn final : public Column {
   // Bytes that are not UTF-8 are written as \xNN: a table holds text. Throws std::length_error past
   // 2 GiB.
   void append(std::string_view value);
-  void append_null();
-  // The same text, n times; null for empty text.
+  // The same text, n times.
+  void append(std::string_view value, std::size_t n);
+  void append_null() { append_nulls(1); }
+  // Null for empty text.
   void append_or_null(std::string_view value, std::size_t n = 1);
   const char* arrow_format() const override { return "u"; }
   std::vector<const void*> buffers() const override {
@@ -148,7 +150,8 @@ class TextColumn final : public Column {
   void append_rows(const Column& other, std::size_t first, std::size_t n) override;
 
  private:
-  void end_value(bool valid);
+  void append_nulls(std::size_t n);
+  void end_value();
 
   std::vector<std::int32_t> offsets_ = {0};
   std::string bytes_;
