@@ -2,7 +2,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <memory>
 #include <random>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,9 +76,13 @@ void test_runs() {
     auto expected = std::make_unique<C>();
     auto made = std::make_unique<C>();
     std::int64_t n_null = 0;
-    for (int part = 0; part < 12; ++part) {
-      const unsigned null_tenths = kNullTenths[random() % std::size(kNullTenths)];
-      C source;
+    std::vector<std::unique_ptr<C>> sources;
+    std::vector<const Column*> columns;
+    std::vector<RowRun> runs;
+    for (std::uint32_t part = 0; part < 12; ++part) {
+      const unsigned null_tenths = kNullTenths[(round % 3 + random() % 2) % 3];
+      C& source = *sources.emplace_back(std::make_unique<C>());
+      columns.push_back(&source);
       std::vector<std::optional<std::int64_t>> values;
       const std::size_t n = random() % 90;
       for (std::size_t i = 0; i < n; ++i) {
@@ -83,15 +90,21 @@ void test_runs() {
         values.push_back(null ? std::nullopt : std::optional<std::int64_t>(random() % 1000));
         append(source, values.back());
       }
-      const std::size_t first = n == 0 ? 0 : random() % n;
-      const std::size_t n_taken = n == 0 ? 0 : random() % (n - first + 1);
-      if (part == 6) made->reserve(1000, 1000);
-      made->append_rows(source, first, n_taken);
-      for (std::size_t i = first; i < first + n_taken; ++i) {
-        append(*expected, values[i]);
-        n_null += values[i] ? 0 : 1;
+      for (std::size_t end = 0; end < n;) {
+        const std::size_t first = end + random() % (n - end);
+        end = first + random() % (n - first + 1);
+        runs.push_back(
+            {part, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first)});
+        for (std::size_t i = first; i < end; ++i) {
+          append(*expected, values[i]);
+          n_null += values[i] ? 0 : 1;
+        }
+        if (end == first) break;
       }
     }
+    made->append_runs(columns, std::span(runs).first(runs.size() / 2));
+    made->reserve(1000, 1000);
+    made->append_runs(columns, std::span(runs).subspan(runs.size() / 2));
     CHECK_EQ(made->n_parts(), expected->n_parts());
     CHECK_EQ(made->n_null(), n_null);
     CHECK_EQ(expected->n_null(), n_null);

@@ -41,26 +41,30 @@ std::vector<std::size_t> order_directories(const AppendOnly<Directory>& director
 
 std::vector<std::size_t> execution_order(const FileTree& tree,
                                          std::span<const Execution> executions) {
+  // Small, for there are many; directory and timestamp nearly always tell.
   struct Key {
-    std::size_t directory;
-    std::pair<bool, std::int64_t> timestamp;
-    std::pair<bool, std::int64_t> stream;
-    std::pair<bool, std::int64_t> task;
-    std::size_t file;
+    std::size_t place;  // of the directory; odd: without a timestamp
+    std::int64_t timestamp;
     std::size_t position;
-
-    auto operator<=>(const Key&) const = default;
+  };
+  const auto rest_of = [&](const Key& key) {
+    const Execution& execution = executions[key.position];
+    return std::tuple(null_last(execution.stream_id), null_last(execution.task_id), execution.file,
+                      key.position);
   };
   const std::vector<std::size_t> directories = order_directories(tree.directories());
   std::vector<Key> keys;
   keys.reserve(executions.size());
   for (std::size_t i = 0; i < executions.size(); ++i) {
     const Execution& execution = executions[i];
-    keys.push_back({directories[tree.directory_index(execution.file)],
-                    null_last(execution.timestamp), null_last(execution.stream_id),
-                    null_last(execution.task_id), execution.file, i});
+    const std::size_t place = directories[tree.directory_index(execution.file)];
+    keys.push_back({2 * place + (execution.timestamp ? 0 : 1), execution.timestamp.value_or(0), i});
   }
-  std::ranges::sort(keys);
+  std::ranges::sort(keys, [&](const Key& a, const Key& b) {
+    if (a.place != b.place) return a.place < b.place;
+    if (a.timestamp != b.timestamp) return a.timestamp < b.timestamp;
+    return rest_of(a) < rest_of(b);
+  });
   std::vector<std::size_t> order;
   order.reserve(keys.size());
   for (const Key& key : keys) order.push_back(key.position);

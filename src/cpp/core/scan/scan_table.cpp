@@ -26,12 +26,6 @@ constexpr std::size_t kRowsPerThread = 4096;
 
 // The rows of all threads in the order of execution.
 struct OrderedRows {
-  // Rows that follow each other in a block, and in the table.
-  struct Run {
-    std::size_t block;
-    std::size_t first;
-    std::size_t n;
-  };
   struct FileRun {
     std::size_t file;
     std::size_t n;
@@ -40,12 +34,17 @@ struct OrderedRows {
   explicit OrderedRows(const Scan& scan) {
     std::vector<const ExecutionRows*> found;
     std::vector<Execution> executions;
-    std::vector<std::size_t> first_block;  // by execution
+    std::vector<std::uint32_t> first_block;  // by execution
+    std::size_t n_executions = 0;
+    for (const FoundRows& rows : scan.rows()) n_executions += rows.executions().size();
+    found.reserve(n_executions);
+    executions.reserve(n_executions);
+    first_block.reserve(n_executions);
     for (const FoundRows& rows : scan.rows()) {
       for (const ExecutionRows& execution : rows.executions()) {
         found.push_back(&execution);
         executions.push_back(execution.execution);
-        first_block.push_back(blocks.size());
+        first_block.push_back(static_cast<std::uint32_t>(blocks.size()));
       }
       for (const RowBlock& block : rows.blocks()) blocks.push_back(&block.table());
     }
@@ -55,10 +54,10 @@ struct OrderedRows {
     }
   }
 
-  void add(const ExecutionRows& rows, std::size_t block) {
+  void add(const ExecutionRows& rows, std::uint32_t block) {
     files.push_back({rows.execution.file, rows.n});
     n_rows += rows.n;
-    const bool goes_on = !runs.empty() && runs.back().block == block &&
+    const bool goes_on = !runs.empty() && runs.back().column == block &&
                          runs.back().first + runs.back().n == rows.first;
     if (goes_on) {
       runs.back().n += rows.n;
@@ -68,7 +67,7 @@ struct OrderedRows {
   }
 
   std::vector<const Table*> blocks;
-  std::vector<Run> runs;
+  std::vector<RowRun> runs;  // of blocks; each follows the one before in the table
   std::vector<FileRun> files;
   std::size_t n_rows = 0;
 };
@@ -140,12 +139,14 @@ class TableMaker {
       Column* column = found_.columns[i].column.get();
       table_.columns.push_back(std::move(found_.columns[i]));
       fill_.push_back([this, i, column] {
+        std::vector<const Column*> columns;
         std::size_t n_parts = 0;
-        for (const Table* block : rows_.blocks) n_parts += block->columns[i].column->n_parts();
-        column->reserve(rows_.n_rows, n_parts);
-        for (const OrderedRows::Run& run : rows_.runs) {
-          column->append_rows(*rows_.blocks[run.block]->columns[i].column, run.first, run.n);
+        for (const Table* block : rows_.blocks) {
+          columns.push_back(block->columns[i].column.get());
+          n_parts += columns.back()->n_parts();
         }
+        column->reserve(rows_.n_rows, n_parts);
+        column->append_runs(columns, rows_.runs);
       });
     }
   }

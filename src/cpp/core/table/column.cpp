@@ -1,5 +1,6 @@
 #include "core/table/column.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -105,6 +106,26 @@ void Validity::append(const Validity& other, std::size_t first, std::size_t n) {
   }
 }
 
+void Column::append_validity(std::span<const Column* const> columns, std::span<const RowRun> runs) {
+  // Most columns have no null, or nothing else.
+  const auto has_none = [](const Column* column) { return column->n_null() == 0; };
+  const auto has_nothing_else = [](const Column* c) { return c->n_null() == c->size(); };
+  const bool none = std::ranges::all_of(columns, has_none);
+  if (!none && !std::ranges::all_of(columns, has_nothing_else)) {
+    for (const RowRun& run : runs) {
+      validity_.append(columns[run.column]->validity_, run.first, run.n);
+    }
+    return;
+  }
+  std::size_t n = 0;
+  for (const RowRun& run : runs) n += run.n;
+  if (none) {
+    validity_.append_valid(n);
+  } else {
+    validity_.append_nulls(n);
+  }
+}
+
 template <>
 const char* Int64Column::arrow_format() const {
   return "l";
@@ -125,10 +146,12 @@ void BooleanColumn::append(std::optional<bool> value) {
   validity_.append(value.has_value());
 }
 
-void BooleanColumn::append_rows(const Column& other, std::size_t first, std::size_t n) {
-  const auto& from = static_cast<const BooleanColumn&>(other);
-  bits_.append(from.bits_, first, n);
-  validity_.append(from.validity_, first, n);
+void BooleanColumn::append_runs(std::span<const Column* const> columns,
+                                std::span<const RowRun> runs) {
+  for (const RowRun& run : runs) {
+    bits_.append(static_cast<const BooleanColumn*>(columns[run.column])->bits_, run.first, run.n);
+  }
+  append_validity(columns, runs);
 }
 
 void TextColumn::append(std::string_view value) {
@@ -168,13 +191,15 @@ void TextColumn::reserve(std::size_t n_rows, std::size_t n_parts) {
   bytes_.reserve(n_parts);
 }
 
-void TextColumn::append_rows(const Column& other, std::size_t first, std::size_t n) {
-  const auto& from = static_cast<const TextColumn&>(other);
-  const auto begin = static_cast<std::size_t>(from.offsets_[first]);
-  const auto end = static_cast<std::size_t>(from.offsets_[first + n]);
-  append_offsets(from.offsets_, first, n, offsets_);
-  bytes_.append(from.bytes_, begin, end - begin);
-  validity_.append(from.validity_, first, n);
+void TextColumn::append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) {
+  for (const RowRun& run : runs) {
+    const auto& from = *static_cast<const TextColumn*>(columns[run.column]);
+    const auto begin = static_cast<std::size_t>(from.offsets_[run.first]);
+    const auto end = static_cast<std::size_t>(from.offsets_[run.first + run.n]);
+    append_offsets(from.offsets_, run.first, run.n, offsets_);
+    bytes_.append(from.bytes_, begin, end - begin);
+  }
+  append_validity(columns, runs);
 }
 
 void TextColumn::end_value() {
@@ -195,13 +220,22 @@ void ListColumn::reserve(std::size_t n_rows, std::size_t n_parts) {
   items_.reserve(n_parts, 0);
 }
 
-void ListColumn::append_rows(const Column& other, std::size_t first, std::size_t n) {
-  const auto& from = static_cast<const ListColumn&>(other);
-  const auto begin = static_cast<std::size_t>(from.offsets_[first]);
-  const auto end = static_cast<std::size_t>(from.offsets_[first + n]);
-  append_offsets(from.offsets_, first, n, offsets_);
-  items_.append_rows(from.items_, begin, end - begin);
-  validity_.append(from.validity_, first, n);
+void ListColumn::append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) {
+  std::vector<const Column*> items;
+  for (const Column* column : columns) {
+    items.push_back(&static_cast<const ListColumn*>(column)->items_);
+  }
+  std::vector<RowRun> item_runs;
+  item_runs.reserve(runs.size());
+  for (const RowRun& run : runs) {
+    const auto& from = *static_cast<const ListColumn*>(columns[run.column]);
+    const auto begin = static_cast<std::uint32_t>(from.offsets_[run.first]);
+    const auto end = static_cast<std::uint32_t>(from.offsets_[run.first + run.n]);
+    append_offsets(from.offsets_, run.first, run.n, offsets_);
+    item_runs.push_back({run.column, begin, end - begin});
+  }
+  items_.append_runs(items, item_runs);
+  append_validity(columns, runs);
 }
 
 void ListColumn::end_value(bool valid) {

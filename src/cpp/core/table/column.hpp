@@ -57,6 +57,13 @@ class Validity {
   std::size_t n_null_ = 0;
 };
 
+// Rows [first, first + n) of one of several columns.
+struct RowRun {
+  std::uint32_t column;
+  std::uint32_t first;
+  std::uint32_t n;
+};
+
 class Column {
  public:
   virtual ~Column() = default;
@@ -72,10 +79,13 @@ class Column {
   virtual std::size_t n_parts() const { return 0; }
   // Throws std::length_error for more parts than a column can have.
   virtual void reserve(std::size_t n_rows, std::size_t n_parts) = 0;
-  // Rows [first, first + n) of a column of the same type.
-  virtual void append_rows(const Column& other, std::size_t first, std::size_t n) = 0;
+  // Rows of columns of the same type as this one.
+  virtual void append_runs(std::span<const Column* const> columns,
+                           std::span<const RowRun> runs) = 0;
 
  protected:
+  void append_validity(std::span<const Column* const> columns, std::span<const RowRun> runs);
+
   Validity validity_;
 };
 
@@ -98,11 +108,12 @@ class NumberColumn final : public Column {
   const char* arrow_format() const override;
   std::vector<const void*> buffers() const override { return {validity_.data(), values_.data()}; }
   void reserve(std::size_t n_rows, std::size_t) override { values_.reserve(n_rows); }
-  void append_rows(const Column& other, std::size_t first, std::size_t n) override {
-    const auto& from = static_cast<const NumberColumn&>(other);
-    const auto begin = from.values_.begin() + static_cast<std::ptrdiff_t>(first);
-    values_.insert(values_.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
-    validity_.append(from.validity_, first, n);
+  void append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) override {
+    for (const RowRun& run : runs) {
+      const Value* begin = static_cast<const NumberColumn*>(columns[run.column])->values_.data();
+      values_.insert(values_.end(), begin + run.first, begin + run.first + run.n);
+    }
+    append_validity(columns, runs);
   }
 
  private:
@@ -125,7 +136,7 @@ class BooleanColumn final : public Column {
   const char* arrow_format() const override { return "b"; }
   std::vector<const void*> buffers() const override { return {validity_.data(), bits_.data()}; }
   void reserve(std::size_t n_rows, std::size_t) override { bits_.reserve(n_rows); }
-  void append_rows(const Column& other, std::size_t first, std::size_t n) override;
+  void append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) override;
 
  private:
   Bits bits_;
@@ -147,7 +158,7 @@ class TextColumn final : public Column {
   }
   std::size_t n_parts() const override { return bytes_.size(); }
   void reserve(std::size_t n_rows, std::size_t n_parts) override;
-  void append_rows(const Column& other, std::size_t first, std::size_t n) override;
+  void append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) override;
 
  private:
   void append_nulls(std::size_t n);
@@ -167,7 +178,7 @@ class ListColumn final : public Column {
   const Column* child() const override { return &items_; }
   std::size_t n_parts() const override { return static_cast<std::size_t>(items_.size()); }
   void reserve(std::size_t n_rows, std::size_t n_parts) override;
-  void append_rows(const Column& other, std::size_t first, std::size_t n) override;
+  void append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) override;
 
  private:
   void end_value(bool valid);
