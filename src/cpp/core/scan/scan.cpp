@@ -46,6 +46,7 @@ class Pipeline {
     FoundRows rows;
     SkippedFiles skipped;
     std::vector<FileDescription> dumps;
+    ScanProgress done;  // since report()
   };
 
   void run_thread() {
@@ -59,6 +60,7 @@ class Pipeline {
     } catch (...) {
       list_.fail(std::current_exception());
     }
+    report(found.done);
     const std::lock_guard lock(mutex_);
     rows_.push_back(std::move(found.rows));
     for (const auto& [reason, n] : found.skipped) tree_.skipped[reason] += n;
@@ -86,8 +88,9 @@ class Pipeline {
     for (std::size_t file = work->begin; file < work->end && !list_.ended(); ++file) {
       scan_file(file, worker, found);
       // A large file may be left unfinished.
-      if (!list_.ended()) counters_.files_done.fetch_add(1, std::memory_order_relaxed);
+      if (!list_.ended()) ++found.done.files_done;
     }
+    report(found.done);
     list_.end_items();
     return true;
   }
@@ -105,7 +108,7 @@ class Pipeline {
         keep(located.rows, found);
         return;
       case LocatedFile::Kind::reported:
-        counters_.bytes_done.fetch_add(located.size, std::memory_order_relaxed);
+        found.done.bytes_done += located.size;
         for (const FileRows& rows : located.reported) keep(rows, found);
         return;
       case LocatedFile::Kind::tensors:
@@ -116,7 +119,7 @@ class Pipeline {
       return;
     }
     if (options_.logical) find_logical(located.rows);
-    reduce(std::move(located), worker, found);
+    reduce(located, worker, found);
   }
 
   static void find_logical(FileRows& rows) {
@@ -128,7 +131,7 @@ class Pipeline {
     }
   }
 
-  void reduce(LocatedFile located, Worker& worker, Found& found) {
+  void reduce(LocatedFile& located, Worker& worker, Found& found) {
     const bool whole = located.head.size() == located.size;
     for (TensorRow& row : located.rows.tensors) {
       const TensorDescription& tensor = row.tensor;
@@ -149,7 +152,7 @@ class Pipeline {
       row.statistics = worker.finish(element);
     }
     if (whole) {
-      counters_.bytes_done.fetch_add(located.size, std::memory_order_relaxed);
+      found.done.bytes_done += located.size;
       keep(located.rows, found);
       return;
     }
@@ -167,11 +170,12 @@ class Pipeline {
   void help(const std::shared_ptr<FileJob>& job, Worker& worker, Found& found) {
     while (!list_.ended()) {
       const FileJob::Work work = job->work(worker);
-      counters_.bytes_done.fetch_add(work.nbytes, std::memory_order_relaxed);
+      found.done.bytes_done += work.nbytes;
       if (work.last) {
         keep(job->take_rows(), found);
         list_.end_job();
       }
+      report(found.done);
       if (work.nbytes == 0) break;
     }
     list_.remove(job);
@@ -180,9 +184,18 @@ class Pipeline {
   void keep(const FileRows& rows, Found& found) {
     std::uint64_t n_bad = rows.tensors.empty() && rows.status != Status::ok ? 1 : 0;
     for (const TensorRow& row : rows.tensors) n_bad += is_bad(row) ? 1 : 0;
-    counters_.tensors.fetch_add(rows.tensors.size(), std::memory_order_relaxed);
-    counters_.bad.fetch_add(n_bad, std::memory_order_relaxed);
+    found.done.tensors += rows.tensors.size();
+    found.done.bad += n_bad;
     found.rows.add(tree_, rows);
+  }
+
+  // Once for several files: counters that all threads write are slow to write.
+  void report(ScanProgress& done) {
+    counters_.files_done.fetch_add(done.files_done, std::memory_order_relaxed);
+    counters_.bytes_done.fetch_add(done.bytes_done, std::memory_order_relaxed);
+    counters_.tensors.fetch_add(done.tensors, std::memory_order_relaxed);
+    counters_.bad.fetch_add(done.bad, std::memory_order_relaxed);
+    done = {};
   }
 
   const std::vector<std::string>& roots_;
