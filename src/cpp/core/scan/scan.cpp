@@ -60,7 +60,6 @@ class Pipeline {
     } catch (...) {
       list_.fail(std::current_exception());
     }
-    report(found.done);
     const std::lock_guard lock(mutex_);
     rows_.push_back(std::move(found.rows));
     for (const auto& [reason, n] : found.skipped) tree_.skipped[reason] += n;
