@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -153,7 +154,8 @@ class TableMaker {
 
   void add_path() {
     auto* column = declare<TextColumn>("path", false);
-    fill_.push_back([this, column] {
+    // By far the longest: whoever began it last would be waited for.
+    fill_.push_front([this, column] {
       column->reserve(rows_.n_rows, n_path_bytes());
       std::string path;
       for (const OrderedRows::FileRun& file : rows_.files) {
@@ -186,7 +188,7 @@ class TableMaker {
   Table found_;  // without rows: the columns that threads have found
   std::size_t next_found_ = 0;
   Table table_;
-  std::vector<std::function<void()>> fill_;
+  std::deque<std::function<void()>> fill_;
   std::atomic<std::size_t> next_fill_ = 0;
   std::mutex mutex_;
   std::exception_ptr failure_;
