@@ -32,6 +32,7 @@ class Pipeline {
         list_(options.threads, stop) {}
 
   std::vector<FoundRows> run() {
+    stream_sizes();  // a setting that is wrong is told before anything is read
     run_in_threads(static_cast<std::size_t>(options_.threads), [this] { run_thread(); });
     list_.rethrow_failure();
     return std::move(rows_);
