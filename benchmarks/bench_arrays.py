@@ -92,7 +92,7 @@ def test_materialise(
             size=binary_size(nbytes),
             threads=ALL_THREADS,
             gb_per_s=nbytes / timings.median("fastdump") / 1e9,
-            numpy_gb_per_s=nbytes / timings.median("numpy") / 1e9,
-            times_numpy=timings.quotient("numpy", "fastdump"),
+            peer_gb_per_s=nbytes / timings.median("numpy") / 1e9,
+            times_peer=timings.quotient("numpy", "fastdump"),
         ),
     )

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import fastdump
 from benchmarks.dump_files import LargeFile, elements, large_file
+from benchmarks.engine_rows import Engine, add_engine_rows
 from benchmarks.plain_read import PlainReader
-from benchmarks.report import Report, Row
+from benchmarks.report import Report
 from benchmarks.scale import FILE_NBYTES, MIB, ROUNDS, THREADS, binary_size
 from benchmarks.side_by_side import side_by_side
+
+pytestmark = pytest.mark.scan
 
 _PIECES = {"4 KiB": 4 << 10, "8 MiB": 8 * MIB}
 
@@ -49,7 +51,7 @@ def test_engines(
 ) -> None:
     buffer_nbytes = plain_reader.fastest_buffer(file.path, threads)
 
-    def stats(io: Literal["auto", "mmap", "read"]) -> None:
+    def stats(io: Engine) -> None:
         fastdump.stats(file.path, io=io, threads=threads)
 
     timings = side_by_side(
@@ -63,16 +65,12 @@ def test_engines(
         },
     )
 
-    for io in ("auto", "mmap", "read"):
-        report.add(
-            benchmark,
-            Row(
-                section="engines",
-                what=f"written in pieces of {piece}, io={io}",
-                size=binary_size(FILE_NBYTES),
-                threads=threads,
-                gb_per_s=file.nbytes / timings.median(io) / 1e9,
-                plain_read_gb_per_s=file.nbytes / timings.median("plain read") / 1e9,
-                ratio=timings.quotient("plain read", io),
-            ),
-        )
+    add_engine_rows(
+        benchmark,
+        report,
+        timings,
+        what=f"written in pieces of {piece}",
+        size=binary_size(FILE_NBYTES),
+        threads=threads,
+        nbytes=file.nbytes,
+    )

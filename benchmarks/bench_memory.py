@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,16 +10,18 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.dump_files import write_sparse_files
+from benchmarks.engine_rows import ENGINES, Engine
+from benchmarks.private_memory import TELLS_PRIVATE_MEMORY, memory_of_stats
 from benchmarks.report import Report, Requirement, Row
 from benchmarks.scale import ALL_THREADS, MEMORY_NBYTES, MIB, binary_size
 
 _N_FILES = 2
-_MOST_NBYTES = 200 * MIB
-_PROGRAM = Path(__file__).with_name("private_memory.py")
+_MOST_NBYTES = 64 * MIB
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/smaps_rollup").exists(), reason="only Linux tells private memory"
-)
+pytestmark = [
+    pytest.mark.scan,
+    pytest.mark.skipif(not TELLS_PRIVATE_MEMORY, reason="only Linux tells private memory"),
+]
 
 
 # For each measurement anew: a process that reads a dump for the first time may need more.
@@ -40,21 +40,17 @@ def dump(request: pytest.FixtureRequest, directory: Path) -> Iterator[Path]:
     [
         pytest.param(nbytes, nbytes, io, id=f"{binary_size(nbytes).replace(' ', '')}-{io}")
         for nbytes in MEMORY_NBYTES
-        for io in ("auto", "mmap", "read")
+        for io in ENGINES
     ],
     indirect=["dump"],
 )
 def test_private_memory(
-    benchmark: BenchmarkFixture, report: Report, dump: Path, nbytes: int, io: str
+    benchmark: BenchmarkFixture, report: Report, dump: Path, nbytes: int, io: Engine
 ) -> None:
-    command = [sys.executable, str(_PROGRAM), str(dump), io, str(ALL_THREADS)]
+    memory = benchmark.pedantic(memory_of_stats, args=(dump, io, ALL_THREADS))
+    assert memory.n_elements == nbytes // 4
 
-    def run() -> str:
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-    peak, n_elements, _ = map(int, benchmark.pedantic(run).split())
-    assert n_elements == nbytes // 4
-
+    is_met = memory.nbytes < _MOST_NBYTES
     report.add(
         benchmark,
         Row(
@@ -62,7 +58,9 @@ def test_private_memory(
             what=f"{_N_FILES} files, io={io}",
             size=binary_size(nbytes),
             threads=ALL_THREADS,
-            other=f"{peak / MIB:.0f} MiB",
-            required=[Requirement(f"at most {binary_size(_MOST_NBYTES)}", peak <= _MOST_NBYTES)],
+            other=f"{memory.nbytes / MIB:.1f} MiB",
+            required=[
+                Requirement(f"below {binary_size(_MOST_NBYTES)}", memory.nbytes < _MOST_NBYTES)
+            ],
         ),
     )

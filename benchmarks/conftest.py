@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.machine import describe_machine
+from benchmarks.other_tier import OtherTier, names_of_others
 from benchmarks.plain_read import NoCompilerError, PlainReader
 from benchmarks.report import Report
 from benchmarks.scale import QUICK
@@ -21,6 +22,7 @@ _MACHINE = pytest.StashKey[dict[str, str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "scan: what `make bench-full` measures")
     # Its own table shows the times of one side only.
     config.option.benchmark_quiet = True
     directory = Path(os.environ.get("FASTDUMP_BENCH_DIR") or tempfile.gettempdir())
@@ -70,6 +72,15 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield path
     finally:
         shutil.rmtree(path)
+
+
+@pytest.fixture(scope="session")
+def other_tiers() -> Iterator[dict[str, OtherTier]]:
+    """Return a process for each tier that this CPU has besides the one in use."""
+    tiers = {name: OtherTier(name) for name in names_of_others()}
+    yield tiers
+    for tier in tiers.values():
+        tier.close()
 
 
 @pytest.fixture(scope="session")

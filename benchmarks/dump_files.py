@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import random
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +42,7 @@ def elements(dtype: str, *, one_in: int = 0) -> npt.NDArray[np.uint8]:
     rng = np.random.default_rng(0)
     if dtype == "bool":
         return rng.integers(0, 2, BLOCK_NBYTES, np.uint8)
-    if dtype in ("int4", "int8", "uint8", "int16", "int32"):
+    if dtype in ("int4", "float4_e2m1fn", "int8", "uint8", "int16", "int32"):
         return rng.integers(0, 256, BLOCK_NBYTES, np.uint8)
     if dtype == "int64":
         return rng.integers(-(1 << 31), 1 << 31, BLOCK_NBYTES // 8, np.int64).view(np.uint8)
@@ -57,14 +58,33 @@ def elements(dtype: str, *, one_in: int = 0) -> npt.NDArray[np.uint8]:
     return values.astype(storage_dtype(dtype)).view(np.uint8)
 
 
-@contextmanager
 def large_file(
     directory: Path, dtype: str, block: npt.NDArray[np.uint8], nbytes: int, piece_nbytes: int
-) -> Iterator[LargeFile]:
+) -> AbstractContextManager[LargeFile]:
     """Write a file of `nbytes` bytes of elements, in pieces; remove it in the end.
 
     The size of the pieces decides in which units recent kernels keep the file in memory.
     """
+    pieces = (
+        block[begin : begin + piece_nbytes]
+        for _ in range(nbytes // block.nbytes)
+        for begin in range(0, block.nbytes, piece_nbytes)
+    )
+    return _written_file(directory, dtype, pieces, nbytes)
+
+
+def random_file(directory: Path, nbytes: int) -> AbstractContextManager[LargeFile]:
+    """Write a file of `nbytes` bytes of float32 without repetition; remove it in the end."""
+    rng = np.random.default_rng(0)
+    n = BLOCK_NBYTES // 4
+    pieces = (rng.random(n, np.float32).view(np.uint8) for _ in range(nbytes // BLOCK_NBYTES))
+    return _written_file(directory, "float32", pieces, nbytes)
+
+
+@contextmanager
+def _written_file(
+    directory: Path, dtype: str, pieces: Iterable[npt.NDArray[np.uint8]], nbytes: int
+) -> Iterator[LargeFile]:
     require_room(directory, nbytes)
     shape = (n_elements(dtype, nbytes),)
     spec = testing.TensorSpec(b"", dtype=dtype, shape=shape, size=nbytes)
@@ -73,9 +93,8 @@ def large_file(
     try:
         with path.open("wb", buffering=0) as file:
             file.write(header)
-            for _ in range(nbytes // block.nbytes):
-                for begin in range(0, block.nbytes, piece_nbytes):
-                    file.write(block[begin : begin + piece_nbytes].data)
+            for piece in pieces:
+                file.write(piece.data)
             # Otherwise the disk is at work while the file is measured.
             os.fsync(file.fileno())
         yield LargeFile(path, dtype, len(header), len(header) + nbytes)
@@ -94,20 +113,58 @@ def write_sparse_files(directory: Path, nbytes: int, n_files: int) -> None:
         os.truncate(path, len(header) + each)
 
 
-def write_small_files(root: Path, n_files: int, nbytes: int) -> list[Path]:
+def write_small_files(
+    root: Path, n_files: int, nbytes: int, *, n_tensors: Literal[1, 2] = 2
+) -> list[Path]:
     """Write a dump of `n_files` files of about `nbytes` bytes and return their paths in order.
 
-    Each is an operator with one input and one output; the files differ in their names only.
+    Each is an operator with an output, and an input too if there are two tensors; the files differ
+    in their names only.
     """
-    tensor = np.random.default_rng(0).standard_normal(nbytes // 4 - 64).astype(np.float16)
-    content = testing.dump_header(inputs=[tensor], outputs=[tensor], op_name="layers.0/Op")
-    content += tensor.tobytes() * 2
-    require_room(root, n_files * len(content))
+    n = (nbytes - 256) // 2 // n_tensors
+    tensor = np.random.default_rng(0).standard_normal(n).astype(np.float16)
+    inputs = [tensor] * (n_tensors - 1)
+    content = testing.dump_header(inputs=inputs, outputs=[tensor], op_name="layers.0/Op")
+    content += tensor.tobytes() * n_tensors
+    require_room(root, n_files * max(len(content), 4096))
     paths = list(_small_file_paths(root, n_files, N_FILES_A_DIRECTORY))
-    for path in paths:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    # A million files: no objects and no walk from the root for each.
+    for first in range(0, n_files, N_FILES_A_DIRECTORY):
+        directory = paths[first].parent
+        directory.mkdir(parents=True)
+        directory_fd = os.open(directory, os.O_RDONLY)
+        for path in paths[first : first + N_FILES_A_DIRECTORY]:
+            fd = os.open(
+                path.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=directory_fd
+            )
+            os.write(fd, content)
+            os.close(fd)
+        os.close(directory_fd)
     os.sync()
+    return paths
+
+
+def write_mixed_files(root: Path, n_files: int, least: int, largest: int) -> list[Path]:
+    """Write dump files of one float32 tensor each, of `least` to `largest` bytes, in no order.
+
+    The sizes are a geometric progression.
+    """
+    ratio = (largest / least) ** (1 / (n_files - 1))
+    sizes = [round(least * ratio**i / 4) * 4 for i in range(n_files)]
+    require_room(root, sum(sizes))
+    random.Random(0).shuffle(sizes)
+    block = elements("float32").data
+    paths = []
+    for task_id, nbytes in enumerate(sizes):
+        spec = testing.TensorSpec(b"", dtype="float32", shape=(nbytes // 4,), size=nbytes)
+        path = root / _name("Data", "mixed", task_id)
+        with path.open("wb", buffering=0) as file:
+            file.write(testing.dump_header(outputs=[spec], op_name=f"bench/mixed{task_id}"))
+            for begin in range(0, nbytes, len(block)):
+                file.write(block[: nbytes - begin])
+            os.fsync(file.fileno())
+        paths.append(path)
     return paths
 
 

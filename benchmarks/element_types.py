@@ -10,17 +10,19 @@ import numpy.typing as npt
 
 from benchmarks.hifloat8 import hifloat8_values
 
+_TWO_IN_A_BYTE = ("int4", "float4_e2m1fn")
+
 
 def storage_dtype(dtype: str) -> np.dtype[Any]:
     """Return the type of numpy or ml_dtypes that has these bytes; uint8 if none has."""
-    if dtype in ("hifloat8", "int4"):
+    if dtype == "hifloat8" or dtype in _TWO_IN_A_BYTE:
         return np.dtype(np.uint8)
     return np.dtype(getattr(ml_dtypes, dtype, dtype))
 
 
 def n_elements(dtype: str, nbytes: int) -> int:
     """Return how many elements `nbytes` hold."""
-    return nbytes * 2 if dtype == "int4" else nbytes // storage_dtype(dtype).itemsize
+    return nbytes * 2 if dtype in _TWO_IN_A_BYTE else nbytes // storage_dtype(dtype).itemsize
 
 
 def is_float(dtype: str) -> bool:

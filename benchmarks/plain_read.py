@@ -21,7 +21,7 @@ class NoCompilerError(Exception):
     """There is no C compiler, or it does not work."""
 
 
-class SmallFiles:
+class FileList:
     """Paths of files that hold `nbytes` bytes in all, as C has them."""
 
     def __init__(self, paths: Sequence[Path], nbytes: int) -> None:
@@ -37,25 +37,42 @@ class PlainReader:
 
     def __init__(self, directory: Path) -> None:
         library = ctypes.CDLL(str(_compile(Path(__file__).with_name("plain_read.c"), directory)))
-        self._read_file = library.plain_read_file
-        self._read_file.argtypes = (ctypes.c_char_p, ctypes.c_int, ctypes.c_size_t)
-        self._read_file.restype = ctypes.c_longlong
-        self._read_files = library.plain_read_files
-        self._read_files.argtypes = (
-            ctypes.POINTER(ctypes.c_char_p),
+        paths = ctypes.POINTER(ctypes.c_char_p)
+        self._read_large = library.plain_read_large
+        self._read_large.argtypes = (
+            paths,
             ctypes.c_size_t,
             ctypes.c_int,
             ctypes.c_size_t,
+            ctypes.c_int,
         )
-        self._read_files.restype = ctypes.c_longlong
+        self._read_large.restype = ctypes.c_longlong
+        self._read_small = library.plain_read_small
+        self._read_small.argtypes = (paths, ctypes.c_size_t, ctypes.c_int, ctypes.c_size_t)
+        self._read_small.restype = ctypes.c_longlong
+        self._fastest: dict[tuple[int, int, int], int] = {}
 
-    def read_file(self, path: Path, threads: int, buffer_nbytes: int) -> None:
-        """Read a file in pieces of `buffer_nbytes`, threads taking turns."""
-        _check(self._read_file(os.fsencode(path), threads, buffer_nbytes), path.stat().st_size)
+    def read_file(
+        self, path: Path, threads: int, buffer_nbytes: int, *, direct: bool = False
+    ) -> None:
+        """Read a file in pieces of `buffer_nbytes`, threads taking turns.
 
-    def read_files(self, files: SmallFiles, threads: int) -> None:
+        `direct` passes by the page cache. Every thread then is one request that the disk has at a
+        time.
+        """
+        files = FileList([path], path.stat().st_size)
+        self.read_large_files(files, threads, buffer_nbytes, direct=direct)
+
+    def read_large_files(
+        self, files: FileList, threads: int, buffer_nbytes: int, *, direct: bool = False
+    ) -> None:
+        """Read files as `read_file` reads one; threads share each of them."""
+        n_read = self._read_large(files.array, len(files.array), threads, buffer_nbytes, direct)
+        _check(n_read, files.nbytes)
+
+    def read_small_files(self, files: FileList, threads: int) -> None:
         """Open, read and close each of the files."""
-        n_read = self._read_files(files.array, len(files.array), threads, _SMALL_FILE_BUFFER_NBYTES)
+        n_read = self._read_small(files.array, len(files.array), threads, _SMALL_FILE_BUFFER_NBYTES)
         _check(n_read, files.nbytes)
 
     def fastest_buffer(self, path: Path, threads: int) -> int:
@@ -63,6 +80,13 @@ class PlainReader:
 
         The limit must not be beaten by a better choice of buffer.
         """
+        status = path.stat()
+        key = (status.st_ino, status.st_mtime_ns, threads)
+        if key not in self._fastest:
+            self._fastest[key] = self._find_fastest_buffer(path, threads)
+        return self._fastest[key]
+
+    def _find_fastest_buffer(self, path: Path, threads: int) -> int:
         self.read_file(path, threads, _BUFFER_NBYTES[-1])
         seconds: dict[int, list[float]] = {nbytes: [] for nbytes in _BUFFER_NBYTES}
         for _ in range(3):

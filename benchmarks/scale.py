@@ -6,25 +6,48 @@ import os
 
 from fastdump import _core
 
+
+def _is_set(name: str) -> bool:
+    return os.environ.get(name, "") not in ("", "0")
+
+
 # For a look, or to see that the benchmarks work; too short to judge by.
-QUICK = os.environ.get("FASTDUMP_BENCH_QUICK", "") not in ("", "0")
+QUICK = _is_set("FASTDUMP_BENCH_QUICK")
+# What `make bench-full` sets: larger and more files in fewer rounds. A quick run stays quick.
+FULL = _is_set("FASTDUMP_BENCH_FULL") and not QUICK
 
 MIB = 1 << 20
 GIB = 1 << 30
 
-ROUNDS = 5 if QUICK else 11
-THREADS = sorted({1, _core.default_threads()})
-ALL_THREADS = THREADS[-1]
+ROUNDS = 5 if QUICK else 7 if FULL else 11
 
-FILE_NBYTES = 128 * MIB if QUICK else GIB
+ALL_THREADS = _core.default_threads()
+THREADS = sorted({1, ALL_THREADS})
+# Powers of two below all threads, to see how speed grows with them.
+THREAD_COUNTS = sorted({1 << i for i in range((ALL_THREADS - 1).bit_length())} | set(THREADS))
+
+FILE_NBYTES = 128 * MIB if QUICK else 2 * GIB if FULL else GIB
+# Of benchmarks that read two files, or write two.
+PAIR_FILE_NBYTES = 128 * MIB if QUICK else GIB
 # A file is this many random bytes again and again. numpy, which is slow, gets them once.
 BLOCK_NBYTES = 16 * MIB
+# Peers that compute on all cores get more, for it must not stay in a cache.
+PEER_NBYTES = (64 if QUICK else 256) * MIB
 
 LAYOUT_NBYTES = (64 if QUICK else 512) * MIB
 
 N_SMALL_FILES = 5_000 if QUICK else 100_000
+# Hundreds of thousands are enough to see what a row costs; `make bench-full` takes the million.
+N_TINY_FILES = 10_000 if QUICK else 1_000_000 if FULL else 300_000
+TINY_ROUNDS = 3
 N_FILES_A_DIRECTORY = 500
 N_TRIAGE_FILES = 5_000 if QUICK else 100_000
+
+N_MIXED_FILES = 24
+LARGEST_MIXED_NBYTES = 64 * MIB if QUICK else 2 * GIB if FULL else GIB
+
+COLD_NBYTES = 128 * MIB if QUICK else 2 * GIB
+COLD_ROUNDS = 3 if QUICK else 5
 
 N_NAMES = 20_000 if QUICK else 100_000
 CONVERT_NBYTES = 128 * MIB if QUICK else GIB
