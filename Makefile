@@ -15,10 +15,10 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test native oldest bench instructions lint tidy sanitize neon clean
+.PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize neon clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/built  ## write a sample dump, show its statistics, find where they went bad
 	rm -rf build/demo-dump
@@ -48,6 +48,15 @@ instructions: $(VENV)/tools  ## instructions that kernels and files take, agains
 	  cmake --build --preset default --target counted_runs
 	$(BIN)/python -m benchmarks.instruction_counts $(ARGS) callgrind \
 	  build/default/tests/native/counted_runs
+
+bench-full: $(VENV)/bench  ## the table of docs/performance.md, in about ten minutes
+	mkdir -p build
+	FASTDUMP_BENCH_FULL=1 $(BIN)/python -m pytest benchmarks --benchmark-only -m scan \
+	  --benchmark-json build/bench-full.json $(ARGS)
+
+bench-docs: $(VENV)/bench  ## put what bench-full measured last into docs/, as table and picture
+	$(BIN)/python -m benchmarks.performance_page build/bench-full.json docs/performance.md
+	$(BIN)/python -m benchmarks.picture build/bench-full.json docs/throughput.svg
 
 lint: $(VENV)/lint  ## formatting, types, stubs, spelling, compiler warnings
 	$(BIN)/ruff check .

@@ -19,7 +19,7 @@ from benchmarks.engine_rows import Engine, add_engine_rows
 from benchmarks.page_cache import drop_from_cache
 from benchmarks.plain_read import PlainReader
 from benchmarks.report import Report, Row, at_least
-from benchmarks.scale import ALL_THREADS, COLD_NBYTES, COLD_ROUNDS, MIB, binary_size
+from benchmarks.scale import ALL_THREADS, COLD_NBYTES, COLD_ROUNDS, MIB, THREADS, binary_size
 from benchmarks.side_by_side import Run, side_by_side
 
 pytestmark = [
@@ -39,6 +39,10 @@ def file(directory: Path) -> Iterator[LargeFile]:
         yield written
 
 
+def _plain(threads: int) -> str:
+    return f"plain read, {threads} thread{'s' if threads > 1 else ''}"
+
+
 def _readers(plain_reader: PlainReader, path: Path) -> dict[str, Run]:
     """Return readers that may be the fastest, by name."""
 
@@ -53,8 +57,8 @@ def _readers(plain_reader: PlainReader, path: Path) -> dict[str, Run]:
     if shutil.which("dd"):
         readers["dd bs=1M"] = dd("bs=1M")
         readers["dd bs=16M iflag=direct"] = dd("bs=16M", "iflag=direct")
-    for n in sorted({1, ALL_THREADS}):
-        readers[f"plain read, {n} threads"] = threads(n, direct=False)
+    for n in THREADS:
+        readers[_plain(n)] = threads(n, direct=False)
     for n in _DEPTHS:
         readers[f"O_DIRECT, depth {n}"] = threads(n, direct=True)
     return readers
@@ -85,7 +89,7 @@ def test_cold(
         COLD_ROUNDS,
         ("auto", lambda: stats("auto")),
         {
-            "plain read": readers[f"plain read, {ALL_THREADS} threads"],
+            "plain read": readers[_plain(ALL_THREADS)],
             "fastest": readers[fastest],
             "mmap": lambda: stats("mmap"),
             "read": lambda: stats("read"),

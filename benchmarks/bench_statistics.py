@@ -73,11 +73,9 @@ def _cases() -> Iterator[tuple[str, str, int]]:
     for dtype in (*_COMMON, *_NARROW, *_OTHERS):
         for threads in THREAD_COUNTS if dtype in _HALVES_AND_SINGLES else THREADS:
             yield dtype, "basic", threads
-        for threads in THREADS:
-            if dtype in _WITH_NAN:
-                yield dtype, "health", threads
-            if dtype in _HALVES_AND_SINGLES:
-                yield dtype, "full", threads
+        for level, dtypes in (("health", _WITH_NAN), ("full", _HALVES_AND_SINGLES)):
+            if dtype in dtypes:
+                yield from ((dtype, level, threads) for threads in THREADS)
 
 
 @pytest.fixture(scope="module")
@@ -137,11 +135,7 @@ def test_statistics(
         report.add(
             benchmark,
             Row(
-                section="tiers"
-                if not is_active
-                else "statistics"
-                if level == "basic"
-                else "levels",
+                section=section,
                 what=f"{what}, {tier}" if section == "tiers" else what,
                 size=binary_size(FILE_NBYTES),
                 threads=threads,

@@ -135,9 +135,7 @@ def write_small_files(
         directory.mkdir(parents=True)
         directory_fd = os.open(directory, os.O_RDONLY)
         for path in paths[first : first + N_FILES_A_DIRECTORY]:
-            fd = os.open(
-                path.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=directory_fd
-            )
+            fd = os.open(path.name, flags, 0o644, dir_fd=directory_fd)
             os.write(fd, content)
             os.close(fd)
         os.close(directory_fd)

@@ -201,4 +201,4 @@ def _speed(gb_per_s: float | None) -> str:
 
 
 def _times(times: float | None) -> str:
-    return "" if times is None else f"{times:.1f} x" if times < 10 else f"{times:.0f} x"
+    return "" if times is None else f"{times:.2f} x" if times < 10 else f"{times:.0f} x"

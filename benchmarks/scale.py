@@ -32,7 +32,8 @@ PAIR_FILE_NBYTES = 128 * MIB if QUICK else GIB
 # A file is this many random bytes again and again. numpy, which is slow, gets them once.
 BLOCK_NBYTES = 16 * MIB
 # Peers that compute on all cores get more, for it must not stay in a cache.
-PEER_NBYTES = (64 if QUICK else 256) * MIB
+PEER_NBYTES = (32 if QUICK else 256) * MIB
+PEER_ROUNDS = 3 if QUICK else 7
 
 LAYOUT_NBYTES = (64 if QUICK else 512) * MIB
 
