@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ _OURS, _LIMIT = "#2f81d6", "#e08a1e"
 _TEXT = "#808080"
 _BY_THREADS = ("float32", "float16", "bfloat16")
 _MARKERS = "osD"
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "fastdump",  # the same numbers give the same bytes
     "font.family": "sans-serif",
@@ -56,15 +57,15 @@ def _by_type(axes: Axes, rows: Sequence[Row]) -> None:
 
 
 def _by_threads(axes: Axes, rows: Sequence[Row]) -> None:
-    """Draw a line for each of the common types, and one for the plain read of the first."""
+    """Draw a line for each of the common types, and a dashed one for the plain read."""
     for dtype, marker in zip(_BY_THREADS, _MARKERS, strict=True):
         lines = sorted((row.threads or 0, row) for row in rows if row.what == dtype)
         threads = [n for n, _ in lines]
-        ours = [row.gb_per_s for _, row in lines]
+        ours = [row.gb_per_s or 0 for _, row in lines]
         axes.plot(threads, ours, color=_OURS, marker=marker, markersize=5, label=dtype)
         if dtype == _BY_THREADS[0]:
-            limits = [row.plain_read_gb_per_s for _, row in lines]
-            axes.plot(threads, limits, color=_LIMIT, marker="|", linestyle="--", label="plain read")
+            limits = [row.plain_read_gb_per_s or 0 for _, row in lines]
+            axes.plot(threads, limits, color=_LIMIT, marker="|", markersize=9, linestyle="--")
             axes.set_xscale("log", base=2)
             axes.set_xticks(threads, [str(n) for n in threads])
             axes.minorticks_off()
@@ -85,8 +86,8 @@ def main() -> None:
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))
         _by_type(left, [row for row in rows if row.threads == most])
         _by_threads(right, rows)
-        for axes in (left, right):
-            axes.legend(loc="lower right")
+        figure.legend(*left.get_legend_handles_labels(), loc="outside upper right", ncols=2)
+        right.legend(loc="lower right")
         figure.savefig(picture, format="svg", transparent=True, metadata={"Date": None})
 
 
