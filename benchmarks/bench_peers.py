@@ -17,7 +17,7 @@ from benchmarks.element_types import storage_dtype
 from benchmarks.numpy_statistics import at_once, in_chunks, of_array
 from benchmarks.peer_result import Statistics, check_same
 from benchmarks.report import Report, Requirement, Row
-from benchmarks.scale import ALL_THREADS, BLOCK_NBYTES, MIB, PEER_NBYTES, PEER_ROUNDS, binary_size
+from benchmarks.scale import ALL_THREADS, BLOCK_NBYTES, MIB, PEER_NBYTES, ROUNDS, binary_size
 from benchmarks.side_by_side import Run, side_by_side
 
 pytestmark = pytest.mark.scan
@@ -71,7 +71,7 @@ def _measure(
 
     timings = side_by_side(
         benchmark,
-        PEER_ROUNDS,
+        ROUNDS,
         ("fastdump", lambda: fastdump.stats(file.path)),
         {"peer": peer, **({"simple": simple} if simple else {})},
         before=rest,

@@ -19,7 +19,7 @@ FULL = _is_set("FASTDUMP_BENCH_FULL") and not QUICK
 MIB = 1 << 20
 GIB = 1 << 30
 
-ROUNDS = 5 if QUICK else 7 if FULL else 11
+ROUNDS = 3 if QUICK else 7 if FULL else 11
 
 ALL_THREADS = _core.default_threads()
 THREADS = sorted({1, ALL_THREADS})
@@ -33,7 +33,6 @@ PAIR_FILE_NBYTES = 128 * MIB if QUICK else GIB
 BLOCK_NBYTES = 16 * MIB
 # Peers that compute on all cores get more, for it must not stay in a cache.
 PEER_NBYTES = (32 if QUICK else 256) * MIB
-PEER_ROUNDS = 3 if QUICK else 7
 
 LAYOUT_NBYTES = (64 if QUICK else 512) * MIB
 
