@@ -1,9 +1,10 @@
 """Benchmarks: fastdump beside numpy and beside the limit that this machine sets.
 
 `make bench` runs all of them and ends with one table; `FASTDUMP_BENCH_QUICK=1 make bench` takes
-about a minute; `make bench ARGS='-k float16'` runs some. The files that are read lie below
-``FASTDUMP_BENCH_DIR``, or where pytest has its temporary directories. No time is ever asserted: a
-shared machine must not fail the suite.
+about two minutes; `make bench ARGS='-k float16'` runs some. `make bench-full` runs those of scans,
+which have the marker ``scan``, on more and larger files; see docs/performance.md. The files that
+are read lie below ``FASTDUMP_BENCH_DIR``, or where pytest has its temporary directories. No time is
+ever asserted: a shared machine must not fail the suite.
 """
 
 from __future__ import annotations
