@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -44,13 +45,13 @@ _HEADS = (
 )
 _LEFT_ALIGNED = (0, 9, 10, 11)
 
-_LEGEND = {
-    "": """\
+_LEGEND_BEGIN = """\
 plain read    threads of C that read the same bytes into buffers of the fastest size, no more
 ratio         time of the plain read / time of fastdump; above 1 where mapping saves a copy
 times peer    time of the peer / time of fastdump, each for as many bytes
 times simple  the same of numpy as one writes it first: the whole tensor at once
-""",
+"""
+_LEGEND = {
     "small files": """\
 small files   fastdump.stats of the directory; plain read opens, reads and closes known paths
 """,
@@ -179,13 +180,20 @@ class Report:
         cells += [row.cells() for row in self.rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [_line(head, widths) for head in cells[:2]]
-        legend = _LEGEND[""]
+        legend = _LEGEND_BEGIN
         for section, title in SECTIONS.items():
             rows = [row for row in self.rows if row.section == section]
             if rows:
                 lines += ["", title, *(_line(row.cells(), widths) for row in rows)]
                 legend += _LEGEND.get(section, "")
-        return [*lines, "", *(legend + _LEGEND_END).splitlines()]
+        return [*lines, "", *(legend + _LEGEND_END).splitlines(), *self._summary()]
+
+    def _summary(self) -> list[str]:
+        results = Counter(row.result for row in self.rows if row.required)
+        if not results:
+            return []
+        counts = [f"{results[result]} {result}" for result in ("aim met", "met", "missed")]
+        return ["", f"Of {results.total()} rows with a requirement: {', '.join(counts)}."]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
