@@ -55,7 +55,9 @@ class FileJob {
   void keep_padding();
   TensorWork& tensor_of(std::uint64_t chunk_index);
   Chunk chunk_of(const TensorWork& work, std::uint64_t chunk_index) const;
+  static void reduce_touching_ahead(Worker& worker, const Chunk& chunk, const std::byte* data);
   bool reduce_mapped(Worker& worker, const Chunk& chunk);
+  void drop_behind(std::uint64_t chunk_index);
   ReadResult reduce_gathered(Worker& worker, const LogicalElements& logical, const Chunk& chunk);
   ReadResult reduce_read(Worker& worker, const Chunk& chunk) const;
   void add(TensorWork& work, const Chunk& chunk, const Worker& worker, ReadResult read);
