@@ -18,8 +18,7 @@
 #include <vector>
 
 #include "core/dtype.hpp"
-#include "core/scan/scan.hpp"
-#include "core/table/table.hpp"
+#include "core/scan/scan_table.hpp"
 #include "corpus.hpp"
 #include "kernels/pair_divergence.hpp"
 #include "kernels/pair_partial.hpp"
@@ -258,7 +257,7 @@ void count_scan(const TemporaryDirectory& directory, std::size_t n, std::optiona
     while (!scan.wait_for(std::chrono::hours(1))) {
     }
   });
-  if (scan.rows().size() != n) throw std::runtime_error("not all files were read");
+  if (scan.progress().files_done != n) throw std::runtime_error("not all files were read");
   count("file of 1 KiB, table of " + what, is_first ? 0 : n, 0, [&] { make_table(scan); });
 }
 

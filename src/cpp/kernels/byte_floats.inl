@@ -5,8 +5,10 @@
 // bits of magnitude, one permutation that spreads them, and nothing has to be converted. The sums
 // are those of floats.inl, lane by lane. A format F says
 //   top(m)        the upper 16 bits of magnitude m as float64, if it is finite
-//   rank(m)       how many finite magnitudes are smaller
+//   rank(m)       how many magnitudes are smaller
 //   kRanked       whether rank(m) is not m itself
+//   kFirstBad     the rank from which on magnitudes are NaN or Inf
+//   kHidesNan     whether a negative zero is a NaN
 //   nan(codes), infinite(codes)
 //   kFirstNormal, kMaxFinite   magnitudes; subnormal are those from 1 to kFirstNormal
 
@@ -28,6 +30,8 @@ inline __m512i magnitudes_of(__m512i codes) {
 
 struct E4m3fnBytes {
   static constexpr bool kRanked = false;
+  static constexpr bool kHidesNan = false;
+  static constexpr int kFirstBad = 0x7f;
   static constexpr int kFirstNormal = 0x08;
   static constexpr int kMaxFinite = 0x7e;
   static constexpr std::uint16_t top(int magnitude) { return float64_top(magnitude << 7, 8); }
@@ -40,6 +44,8 @@ struct E4m3fnBytes {
 
 struct E5m2Bytes {
   static constexpr bool kRanked = false;
+  static constexpr bool kHidesNan = false;
+  static constexpr int kFirstBad = 0x7c;
   static constexpr int kFirstNormal = 0x04;
   static constexpr int kMaxFinite = 0x7b;
   static constexpr std::uint16_t top(int magnitude) { return float64_top(magnitude << 8, 0); }
@@ -54,6 +60,8 @@ struct E5m2Bytes {
 
 struct Hifloat8Bytes {
   static constexpr bool kRanked = true;
+  static constexpr bool kHidesNan = true;
+  static constexpr int kFirstBad = 0x7f;
   static constexpr int kFirstNormal = 0x08;
   static constexpr int kMaxFinite = 0x6e;
   static constexpr std::uint16_t top(int magnitude) {
@@ -154,7 +162,7 @@ inline bool add_codes(const std::byte* p, std::size_t n, ByteExtremes<F>& extrem
   Vec<double> squares[] = {load<Vec<double>>(sums.sum_squares + k * kWidth<double>)...};
   auto max = extremes.max;
   auto min = extremes.min;
-  __mmask64 bad = 0;
+  __mmask64 hidden = 0;
   for (std::size_t i = 0; i < n; i += kVectorBytes) {
     prefetch_ahead(p + i, kVectorBytes);
     const auto codes = load<__m512i>(p + i);
@@ -162,7 +170,7 @@ inline bool add_codes(const std::byte* p, std::size_t n, ByteExtremes<F>& extrem
       const __m512i keys = ByteExtremes<F>::keys(codes);
       max = _mm512_max_epi8(max, keys);
       min = _mm512_min_epi8(min, keys);
-      bad |= F::nan(codes) | F::infinite(codes);
+      if constexpr (F::kHidesNan) hidden |= F::nan(codes);
     }
     const __m512i lower = low(codes);
     const __m512i upper = high(codes) | (codes & _mm512_set1_epi8(-0x80));
@@ -176,7 +184,12 @@ inline bool add_codes(const std::byte* p, std::size_t n, ByteExtremes<F>& extrem
     (add(spread<k / 2>(k % 2 == 0 ? first : last), sum[k], squares[k]), ...);
     (add(spread<2 + k / 2>(k % 2 == 0 ? first : last), sum[k], squares[k]), ...);
   }
-  if (bad != 0) return false;
+  if constexpr (kExtremes) {
+    // The others order beyond what is finite.
+    const __mmask64 above = _mm512_cmpge_epi8_mask(max, _mm512_set1_epi8(F::kFirstBad));
+    const __mmask64 below = _mm512_cmple_epi8_mask(min, _mm512_set1_epi8(~F::kFirstBad));
+    if ((above | below | hidden) != 0) return false;
+  }
   extremes.max = max;
   extremes.min = min;
   (store(sums.sum + k * kWidth<double>, sum[k]), ...);
@@ -229,6 +242,7 @@ Separated separate_bad_bytes(const std::byte* p, std::size_t n, ByteExtremes<F>&
   ByteExtremes<F> local = extremes;
   __m512i ones = _mm512_setzero_si512();
   for_each_byte_register(p, n, [&](__m512i codes, __mmask64 those, std::size_t i) {
+    prefetch_ahead(p + i, kVectorBytes);
     const __mmask64 nan = F::nan(codes) & those;
     const __mmask64 infinite = F::infinite(codes) & those;
     const __mmask64 finite = those & ~(nan | infinite);

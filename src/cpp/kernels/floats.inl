@@ -310,6 +310,7 @@ Separated separate_bad(const std::byte* p, std::size_t n, BadCounts<F>& counts,
   BadCounts<F> local = counts;
   Vec<Bits> ones = {};
   for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t i) {
+    prefetch_ahead(p + i * sizeof(Bits), kVectorBytes);
     local.add(bits);
     const auto finite = bits & finite_mask<F>(bits);
     ones |= finite;
