@@ -24,6 +24,25 @@ void fold(double* values, std::size_t n) {
   }
 }
 
+// Moves what does not fit into a digit of 32 bits on to the next limb. Returns the end of the limbs.
+int carry_up(std::int64_t* limbs, int low, int high) {
+  constexpr int kBits = 32;
+  std::int64_t carried = 0;
+  for (int i = low; i < high; ++i) {
+    const std::int64_t total = limbs[i] + carried;
+    // The highest limb keeps the sign for as long as it is small.
+    const bool top = i == high - 1;
+    if (top && total >= INT32_MIN && total <= INT32_MAX) {
+      limbs[i] = total;
+      break;
+    }
+    carried = total >> kBits;  // floor: digits become non-negative, the sign moves up
+    limbs[i] = total - carried * (std::int64_t{1} << kBits);
+    if (top) limbs[high++] = 0;
+  }
+  return high;
+}
+
 }  // namespace
 
 void ExactSum::add(double (&values)[kValues], int exponent) {
@@ -72,44 +91,33 @@ void ExactSum::clear() {
 }
 
 void ExactSum::carry() {
-  std::int64_t carried = 0;
-  for (int i = low_; i < high_; ++i) {
-    const std::int64_t total = limbs_[i] + carried;
-    // The highest limb keeps the sign for as long as it is small.
-    const bool top = i == high_ - 1;
-    if (top && total >= INT32_MIN && total <= INT32_MAX) {
-      limbs_[i] = total;
-      break;
-    }
-    carried = total >> kDigitBits;  // floor: digits become non-negative, the sign moves up
-    limbs_[i] = total - carried * (std::int64_t{1} << kDigitBits);
-    if (top) limbs_[high_++] = 0;
-  }
+  high_ = carry_up(limbs_, low_, high_);
   pending_ = 1;
 }
 
 double ExactSum::value(int exponent) const {
-  ExactSum digits = *this;
-  digits.carry();
+  std::int64_t digits[kLimbs];  // those in use are copied: a few of many
+  std::copy(limbs_ + low_, limbs_ + std::max(low_, high_), digits + low_);
+  int high = carry_up(digits, low_, high_);
   // The sign of the highest limb that is not zero is the sign of the sum.
-  int top = digits.high_ - 1;
-  while (top >= digits.low_ && digits.limbs_[top] == 0) --top;
-  if (top < digits.low_) return 0.0;
-  const bool negative = digits.limbs_[top] < 0;
+  int top = high - 1;
+  while (top >= low_ && digits[top] == 0) --top;
+  if (top < low_) return 0.0;
+  const bool negative = digits[top] < 0;
   if (negative) {
-    for (int i = digits.low_; i < digits.high_; ++i) digits.limbs_[i] = -digits.limbs_[i];
-    digits.carry();
-    top = digits.high_ - 1;
-    while (digits.limbs_[top] == 0) --top;
+    for (int i = low_; i < high; ++i) digits[i] = -digits[i];
+    high = carry_up(digits, low_, high);
+    top = high - 1;
+    while (digits[top] == 0) --top;
   }
   // 128 leading bits hold at least 65 significant ones; what lies below only breaks ties.
   Uint128 leading = 0;
   for (int i = top; i > top - 4; --i) {
-    const std::int64_t digit = i >= digits.low_ ? digits.limbs_[i] : 0;
+    const std::int64_t digit = i >= low_ ? digits[i] : 0;
     leading = (leading << kDigitBits) | static_cast<std::uint32_t>(digit);
   }
   bool sticky = false;
-  for (int i = digits.low_; i <= top - 4; ++i) sticky |= digits.limbs_[i] != 0;
+  for (int i = low_; i <= top - 4; ++i) sticky |= digits[i] != 0;
   int scale = (top - 3) * kDigitBits + kLowestExponent + exponent;
   const int zeros = leading >> 64 != 0 ? std::countl_zero(static_cast<std::uint64_t>(leading >> 64))
                                        : 64 + std::countl_zero(static_cast<std::uint64_t>(leading));
