@@ -53,19 +53,22 @@ OpenFile::OpenFile(const std::string& path) : file(path.c_str()) {
   size = static_cast<std::uint64_t>(found);
 }
 
+ReadResult read_some_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset) {
+  for (;;) {
+    const ssize_t n = ::pread(file.fd(), buffer.data(), buffer.size(), static_cast<off_t>(offset));
+    if (n >= 0) return {static_cast<std::size_t>(n), 0};
+    if (errno != EINTR) return {0, errno};
+  }
+}
+
 ReadResult read_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset) {
   ReadResult result;
   while (result.nbytes < buffer.size()) {
-    const ssize_t n =
-        ::pread(file.fd(), buffer.data() + result.nbytes, buffer.size() - result.nbytes,
-                static_cast<off_t>(offset + result.nbytes));
-    if (n == 0) break;
-    if (n > 0) {
-      result.nbytes += static_cast<std::size_t>(n);
-    } else if (errno != EINTR) {
-      result.error = errno;
-      break;
-    }
+    const ReadResult some =
+        read_some_at(file, buffer.subspan(result.nbytes), offset + result.nbytes);
+    result.nbytes += some.nbytes;
+    result.error = some.error;
+    if (some.nbytes == 0) break;
   }
   return result;
 }

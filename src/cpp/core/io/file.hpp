@@ -52,6 +52,9 @@ struct OpenFile {
   std::uint64_t size;
 };
 
+// One read into `buffer` from `offset` on, which may be short.
+ReadResult read_some_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset);
+
 // Fills `buffer` from `offset` on, across short reads and interruptions.
 ReadResult read_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset);
 

@@ -58,9 +58,13 @@ class Locator {
     if (const int error = read_head(); error != 0) return unreadable(error);
     try {
       if (name_.kind == NameKind::statistics || is_statistics_csv(located_.head)) {
+        if (const int error = read_on(); error != 0) return unreadable(error);
         return with_reported(selection);
       }
-      describe(located_.file, located_.size, located_.head, name_, dumps);
+      if (!describe_short(dumps)) {
+        if (const int error = read_on(); error != 0) return unreadable(error);
+        describe(located_.file, located_.size, located_.head, name_, dumps);
+      }
     } catch (const FormatError& error) {
       if (name_.kind == NameKind::statistics) {
         if (!name_.is_dump()) return skipped("other CSV file");
@@ -102,20 +106,54 @@ class Locator {
     return row(Status::unreadable, error_text(error));
   }
 
-  // The first bytes, and the size: a file that ends within them needs no further call to tell it.
+  // The first bytes, and the size, if the file does not end within them.
   int read_head() {
-    const ReadResult first = read_at(located_.file, buffer_.first(kFirstReadBytes), 0);
+    const ReadResult first = read_some_at(located_.file, buffer_.first(kFirstReadBytes), 0);
     if (first.error != 0) return first.error;
     located_.head = buffer_.first(first.nbytes);
     located_.size = first.nbytes;
-    if (first.nbytes < kFirstReadBytes) return 0;
+    is_short_ = first.nbytes < kFirstReadBytes;
+    return is_short_ ? 0 : read_rest();
+  }
+
+  // Whether what a short read gave is one dump and nothing else: nobody has to be asked whether the
+  // file ends there. For small files a call less of four.
+  bool describe_short(std::vector<FileDescription>& dumps) const {
+    if (!is_short_) return false;
+    try {
+      describe(located_.file, located_.size, located_.head, name_, dumps);
+    } catch (const FormatError&) {
+      return false;
+    }
+    const FileDescription& dump = dumps.front();
+    const auto is_ok = [](const TensorDescription& tensor) { return tensor.status == Status::ok; };
+    return dumps.size() == 1 && dump.kind == FileKind::standard && !dump.tensors.empty() &&
+           dump.note.empty() && std::ranges::all_of(dump.tensors, is_ok);
+  }
+
+  // What follows a short read, if anything does.
+  int read_on() {
+    if (!is_short_) return 0;
+    is_short_ = false;
+    const std::size_t n = located_.head.size();
+    const auto room = buffer_.subspan(n, kFirstReadBytes - n);
+    const ReadResult more = read_at(located_.file, room, n);
+    if (more.error != 0) return more.error;
+    located_.head = buffer_.first(n + more.nbytes);
+    located_.size = located_.head.size();
+    return located_.size < kFirstReadBytes ? 0 : read_rest();
+  }
+
+  // What follows the first read, if the buffer holds it.
+  int read_rest() {
+    const std::size_t n = located_.head.size();
     const std::int64_t size = located_.file.size();
     if (size < 0) return static_cast<int>(-size);
     located_.size = std::max<std::uint64_t>(located_.size, static_cast<std::uint64_t>(size));
     if (located_.size > buffer_.size()) return 0;
-    const auto rest = buffer_.subspan(first.nbytes, located_.size - first.nbytes);
-    const ReadResult second = read_at(located_.file, rest, first.nbytes);
-    located_.head = buffer_.first(first.nbytes + second.nbytes);
+    const auto rest = buffer_.subspan(n, located_.size - n);
+    const ReadResult second = read_at(located_.file, rest, n);
+    located_.head = buffer_.first(n + second.nbytes);
     located_.size = located_.head.size();
     return second.error;
   }
@@ -165,6 +203,7 @@ class Locator {
   }
 
   std::span<std::byte> buffer_;
+  bool is_short_ = false;  // the file may go on behind the head, or not
   LocatedFile located_;
   const FileName& name_ = located_.rows.name;
 };
