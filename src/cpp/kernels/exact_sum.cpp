@@ -24,7 +24,7 @@ void fold(double* values, std::size_t n) {
   }
 }
 
-// Moves what does not fit into a digit of 32 bits on to the next limb. Returns the end of the limbs.
+// Moves what does not fit into a digit of 32 bits on to the next limb. Returns the limbs' end.
 int carry_up(std::int64_t* limbs, int low, int high) {
   constexpr int kBits = 32;
   std::int64_t carried = 0;

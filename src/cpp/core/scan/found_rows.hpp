@@ -1,5 +1,5 @@
-// What one thread of a scan has found: rows in blocks, and which execution of an operator each row is
-// of. Blocks are small, so that a column that grows is never copied far.
+// What one thread of a scan has found: rows in blocks, and which execution of an operator each row
+// is of. Blocks are small, so that a column that grows is never copied far.
 #pragma once
 
 #include <cstddef>

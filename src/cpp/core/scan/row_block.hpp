@@ -1,6 +1,6 @@
-// Rows in columns, in the order in which one thread finds them: what a file leaves behind is no more
-// than what the table holds of it, and to make the table is to copy. Columns that only the file's
-// place in the tree tells are left to that.
+// Rows in columns, in the order in which one thread finds them: what a file leaves behind is no
+// more than what the table holds of it, and to make the table is to copy. Columns that only the
+// file's place in the tree tells are left to that.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,8 @@ struct Directory {
   bool holds_root = false;  // its one file here is a root itself: somebody named it
 };
 
-// What has been added stays where it is: files that a walk has told of can be read while it goes on.
+// What has been added stays where it is: files that a walk has told of can be read while it goes
+// on.
 class FileTree {
  public:
   std::size_t size() const { return entries_.size(); }

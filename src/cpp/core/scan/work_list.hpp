@@ -1,5 +1,6 @@
-// What threads share: items, each of which may turn out to be a job for many threads. Items may come
-// while others are worked on. One flat list, so that one huge item and a million small ones both keep every thread busy.
+// What threads share: items, each of which may turn out to be a job for many threads. Items may
+// come while others are worked on. One flat list, so that one huge item and a million small ones
+// both keep every thread busy.
 #pragma once
 
 #include <algorithm>
