@@ -16,8 +16,8 @@ using Clock = std::chrono::steady_clock;
 // Four faults, for which Linux maps 16 pages each. A multiple of a block of every element type.
 constexpr std::size_t kTouchedBytes = std::size_t{256} << 10;
 constexpr std::size_t kFaultBytes = std::size_t{64} << 10;
-// Mapped pages that were reduced are kept for so long.
-constexpr std::uint64_t kDroppedBytes = std::uint64_t{16} << 20;
+// Mapped pages that were reduced are let go so many at a time.
+constexpr std::uint64_t kWindowBytes = std::uint64_t{16} << 20;
 
 void append_note(std::string& note, const std::string& more) {
   if (!note.empty()) note += "; ";
@@ -71,6 +71,9 @@ void FileJob::plan() {
     tensors_.push_back({row, n_chunks_, n_chunks, nullptr});
     n_chunks_ += n_chunks;
   }
+  if (engine_ == Engine::read) return;
+  chunks_a_window_ = std::max<std::uint64_t>(kWindowBytes / chunk_nbytes_, 1);
+  windows_ = std::vector<std::atomic<std::uint64_t>>(n_chunks_ / chunks_a_window_ + 1);
 }
 
 FileJob::TensorWork& FileJob::tensor_of(std::uint64_t chunk_index) {
@@ -99,11 +102,8 @@ FileJob::Work FileJob::work(Worker& worker) {
   const Engine engine = engine_ == Engine::automatic ? meter_.choose() : engine_;
   const auto start = Clock::now();
   ReadResult read = {chunk.nbytes, 0};
-  if (engine != Engine::mmap || !reduce_mapped(worker, chunk)) {
-    read = reduce_read(worker, chunk);
-  } else {
-    drop_behind(index);
-  }
+  if (engine != Engine::mmap || !reduce_mapped(worker, chunk)) read = reduce_read(worker, chunk);
+  if (engine_ != Engine::read) drop(index);
   if (engine_ == Engine::automatic) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     meter_.record(engine, chunk.nbytes, seconds);
@@ -137,17 +137,25 @@ void FileJob::reduce_touching_ahead(Worker& worker, const Chunk& chunk, const st
   }
 }
 
-// Lets go of pages that have been reduced, many at a time: other CPUs are interrupted each time.
-// Those that some thread is slow to reduce come back by themselves.
-void FileJob::drop_behind(std::uint64_t chunk_index) {
-  const std::uint64_t n = std::max<std::uint64_t>(kDroppedBytes / chunk_nbytes_, 1);
-  if ((chunk_index + 1) % n != 0 || chunk_index + 1 < 2 * n) return;
-  const std::uint64_t last_index = chunk_index - n;
-  const std::uint64_t first_index = last_index + 1 - n;
-  const Chunk first = chunk_of(tensor_of(first_index), first_index);
-  const Chunk last = chunk_of(tensor_of(last_index), last_index);
-  if (first.offset > last.offset) return;  // tensors need not lie in order
-  mapping().drop(first.offset, last.offset + last.nbytes - first.offset);
+// Lets go of a chunk's pages, with those of its window when all of that is done: other CPUs are
+// interrupted each time.
+void FileJob::drop(std::uint64_t chunk_index) {
+  const std::uint64_t window = chunk_index / chunks_a_window_;
+  const std::uint64_t first = window * chunks_a_window_;
+  const std::uint64_t end = std::min(first + chunks_a_window_, n_chunks_);
+  if (windows_[window].fetch_add(1) + 1 != end - first) return;
+  std::uint64_t offset = 0;
+  std::uint64_t nbytes = 0;
+  for (std::uint64_t i = first; i < end; ++i) {
+    const Chunk chunk = chunk_of(tensor_of(i), i);
+    if (chunk.offset != offset + nbytes) {
+      mapping().drop(offset, nbytes);
+      offset = chunk.offset;
+      nbytes = 0;
+    }
+    nbytes += chunk.nbytes;
+  }
+  mapping().drop(offset, nbytes);
 }
 
 // False if the mapping does not hold the bytes: the chunk must be read.

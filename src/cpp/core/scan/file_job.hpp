@@ -57,7 +57,7 @@ class FileJob {
   Chunk chunk_of(const TensorWork& work, std::uint64_t chunk_index) const;
   static void reduce_touching_ahead(Worker& worker, const Chunk& chunk, const std::byte* data);
   bool reduce_mapped(Worker& worker, const Chunk& chunk);
-  void drop_behind(std::uint64_t chunk_index);
+  void drop(std::uint64_t chunk_index);
   ReadResult reduce_gathered(Worker& worker, const LogicalElements& logical, const Chunk& chunk);
   ReadResult reduce_read(Worker& worker, const Chunk& chunk) const;
   void add(TensorWork& work, const Chunk& chunk, const Worker& worker, ReadResult read);
@@ -72,6 +72,8 @@ class FileJob {
   EngineMeter meter_;
   std::vector<TensorWork> tensors_;
   std::uint64_t n_chunks_ = 0;
+  std::uint64_t chunks_a_window_ = 1;
+  std::vector<std::atomic<std::uint64_t>> windows_;  // chunks of each that are done
   std::atomic<std::uint64_t> next_chunk_ = 0;
   std::atomic<std::uint64_t> done_chunks_ = 0;
   std::mutex mutex_;
