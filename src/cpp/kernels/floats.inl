@@ -296,13 +296,13 @@ struct BadCounts {
   }
 };
 
-// Adds those of n elements that are not finite to the counts, and writes all with zero in the place
-// of these, which changes no sum.
 struct Separated {
   bool any_bad = false;
-  bool any_nonzero = false;  // among those written
+  bool any_nonzero = false;  // among the finite elements
 };
 
+// Adds those of n elements that are not finite to the counts, and writes all with zero in the place
+// of these, which changes no sum.
 template <class F>
 Separated separate_bad(const std::byte* p, std::size_t n, BadCounts<F>& counts,
                        std::byte* finite_elements) {

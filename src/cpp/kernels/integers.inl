@@ -266,3 +266,9 @@ void reduce_booleans(const std::byte* data, std::size_t n, Block& block) {
   block.min.u64 = falses > 0 ? 0 : 1;
   if constexpr (kLevel == Level::full) block.zero = falses;
 }
+
+// Level health of 8-bit exponents, whose one NaN is all ones.
+inline void check_exponents(const std::byte* data, std::size_t n, Block& block) {
+  clear_counts(block);
+  block.nan = count_integers<std::int8_t>(data, n, [](auto x) { return x == -1; });
+}

@@ -143,6 +143,7 @@ constexpr Tier make_tier(const char* name) {
   set_decoded<Hifloat8, Hifloat8ToFloat16>(tier, Element::hifloat8);
 #endif
   set_decoded<E8m0, E8m0ToBfloat16>(tier, Element::float8_e8m0fnu);
+  tier.reduce[static_cast<int>(Element::float8_e8m0fnu)][0] = check_exponents;
 #if defined(FASTDUMP_LOOKS_UP_BYTES)
   set_nibbles<E2m1Nibbles>(tier, Element::float4_e2m1fn);
   set_nibbles<E1m2Nibbles>(tier, Element::float4_e1m2);

@@ -19,6 +19,10 @@ constexpr std::size_t kFaultBytes = std::size_t{64} << 10;
 // Mapped pages that were reduced are let go so many at a time.
 constexpr std::uint64_t kWindowBytes = std::uint64_t{16} << 20;
 
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 void append_note(std::string& note, const std::string& more) {
   if (!note.empty()) note += "; ";
   note += more;
@@ -103,9 +107,10 @@ FileJob::Work FileJob::work(Worker& worker) {
   const auto start = Clock::now();
   ReadResult read = {chunk.nbytes, 0};
   if (engine != Engine::mmap || !reduce_mapped(worker, chunk)) read = reduce_read(worker, chunk);
+  double seconds = seconds_since(start);
   if (engine_ != Engine::read) drop(index);
   if (engine_ == Engine::automatic) {
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (engine == Engine::mmap) seconds += drop_seconds_.load();
     meter_.record(engine, chunk.nbytes, seconds);
     shared_meter_.record(engine, chunk.nbytes, seconds);
   }
@@ -144,6 +149,7 @@ void FileJob::drop(std::uint64_t chunk_index) {
   const std::uint64_t first = window * chunks_a_window_;
   const std::uint64_t end = std::min(first + chunks_a_window_, n_chunks_);
   if (windows_[window].fetch_add(1) + 1 != end - first) return;
+  const auto start = Clock::now();
   std::uint64_t offset = 0;
   std::uint64_t nbytes = 0;
   for (std::uint64_t i = first; i < end; ++i) {
@@ -156,6 +162,7 @@ void FileJob::drop(std::uint64_t chunk_index) {
     nbytes += chunk.nbytes;
   }
   mapping().drop(offset, nbytes);
+  drop_seconds_ = seconds_since(start) / static_cast<double>(end - first);
 }
 
 // False if the mapping does not hold the bytes: the chunk must be read.

@@ -74,6 +74,7 @@ class FileJob {
   std::uint64_t n_chunks_ = 0;
   std::uint64_t chunks_a_window_ = 1;
   std::vector<std::atomic<std::uint64_t>> windows_;  // chunks of each that are done
+  std::atomic<double> drop_seconds_ = 0;             // of the last window, for each of its chunks
   std::atomic<std::uint64_t> next_chunk_ = 0;
   std::atomic<std::uint64_t> done_chunks_ = 0;
   std::mutex mutex_;
