@@ -49,7 +49,7 @@ instructions: $(VENV)/tools  ## instructions that kernels and files take, agains
 	$(BIN)/python -m benchmarks.instruction_counts $(ARGS) callgrind \
 	  build/default/tests/native/counted_runs
 
-bench-full: $(VENV)/bench  ## the table of docs/performance.md, in some twelve minutes
+bench-full: $(VENV)/bench  ## the table of docs/performance.md, in some ten minutes
 	mkdir -p build
 	FASTDUMP_BENCH_FULL=1 $(BIN)/python -m pytest benchmarks --benchmark-only -m scan \
 	  --benchmark-json build/bench-full.json $(ARGS)

@@ -20,8 +20,8 @@ namespace fastdump::kernels {
 // As many chains of additions as it takes to hide the latency of one in the widest registers.
 inline constexpr std::size_t kLanes = 32;
 
-// A block fits the second-level cache. A lane of it adds 2048 elements at most: an error of 2.3e-13,
-// a quarter of what is promised.
+// A block fits the second-level cache. A lane of it adds 2048 elements at most: an error of
+// 2.3e-13, a quarter of what is promised.
 inline constexpr std::size_t kBlockBytes = 256 * 1024;
 inline constexpr std::size_t kMaxBlockElements = 65536;
 
