@@ -26,15 +26,15 @@ THREADS = sorted({1, ALL_THREADS})
 # Powers of two below all threads, to see how speed grows with them.
 THREAD_COUNTS = sorted({1 << i for i in range((ALL_THREADS - 1).bit_length())} | set(THREADS))
 
-FILE_NBYTES = 128 * MIB if QUICK else 2 * GIB if FULL else GIB
+FILE_NBYTES = 64 * MIB if QUICK else 2 * GIB if FULL else GIB
 # Of benchmarks that read two files, or write two.
-PAIR_FILE_NBYTES = 128 * MIB if QUICK else GIB
+PAIR_FILE_NBYTES = 64 * MIB if QUICK else GIB
 # A file is this many random bytes again and again. numpy, which is slow, gets them once.
 BLOCK_NBYTES = 16 * MIB
 # Peers that compute on all cores get more, for it must not stay in a cache.
 PEER_NBYTES = (32 if QUICK else 256) * MIB
 
-LAYOUT_NBYTES = (64 if QUICK else 512) * MIB
+LAYOUT_NBYTES = (32 if QUICK else 512) * MIB
 
 N_SMALL_FILES = 5_000 if QUICK else 100_000
 # Hundreds of thousands are enough to see what a row costs; `make bench-full` takes the million.
@@ -46,11 +46,11 @@ N_TRIAGE_FILES = 5_000 if QUICK else 100_000
 N_MIXED_FILES = 24
 LARGEST_MIXED_NBYTES = 64 * MIB if QUICK else 2 * GIB if FULL else GIB
 
-COLD_NBYTES = 128 * MIB if QUICK else GIB
+COLD_NBYTES = 64 * MIB if QUICK else GIB
 COLD_ROUNDS = 3 if QUICK else 5
 
 N_NAMES = 20_000 if QUICK else 100_000
-CONVERT_NBYTES = 128 * MIB if QUICK else GIB
+CONVERT_NBYTES = 64 * MIB if QUICK else GIB
 N_CONVERT_FILES = 125 if QUICK else 1_000
 
 MEMORY_NBYTES = (256 * MIB, GIB) if QUICK else (GIB, 8 * GIB)
