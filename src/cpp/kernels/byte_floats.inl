@@ -24,6 +24,11 @@ constexpr std::uint16_t float64_top(int float16, int exponent) {
   return static_cast<std::uint16_t>((biased - 15 + exponent + 1023) << 4 | (mantissa & 0x3ff) >> 6);
 }
 
+// What for_each_piece() has to know of them.
+struct Bytes {
+  using Bits = std::int8_t;
+};
+
 inline __m512i magnitudes_of(__m512i codes) {
   return _mm512_and_si512(codes, _mm512_set1_epi8(0x7f));
 }
@@ -288,13 +293,6 @@ void count_special_bytes(const std::byte* p, std::size_t n, Block& block) {
   block.saturated += saturated;
 }
 
-template <class Visit>
-inline void for_each_byte_piece(const std::byte* data, std::size_t n, Visit visit) {
-  for (std::size_t first = 0; first < n; first += kPieceBytes) {
-    visit(data + first, n - first < kPieceBytes ? n - first : kPieceBytes, first);
-  }
-}
-
 // Level health.
 template <class F>
 void check_byte_floats(const std::byte* data, std::size_t n, Block& block) {
@@ -316,23 +314,24 @@ void reduce_byte_floats(const std::byte* data, std::size_t n, Block& block) {
   ByteExtremes<F> extremes;
   Sums sums;
   bool expect_bad = false;
-  for_each_byte_piece(data, n, [&](const std::byte* p, std::size_t count, std::size_t first) {
-    if constexpr (kLevel == Level::full) count_special_bytes<F>(p, count, block);
-    const std::size_t whole = count - count % kVectorBytes;
-    const bool added = !expect_bad && add_codes<F, true>(p, whole, extremes, sums);
-    const std::size_t done = added ? whole : 0;
-    if (done == count) return;
-    const Separated separated =
-        separate_bad_bytes<F>(p + done, count - done, extremes, block, finite_elements);
-    expect_bad = separated.any_bad;
-    if (kLevel == Level::full && expect_bad && block.first_bad < 0) {
-      block.first_bad =
-          static_cast<std::int64_t>(first + done) + find_bad_byte<F>(p + done, count - done);
-    }
-    if (!separated.any_nonzero) return;
-    const std::size_t filled = (count - done + kVectorBytes - 1) / kVectorBytes * kVectorBytes;
-    add_codes<F, false>(finite_elements, filled, extremes, sums);
-  });
+  for_each_piece<Direct<Bytes>>(
+      data, n, [&](const std::byte* p, std::size_t count, std::size_t first) {
+        if constexpr (kLevel == Level::full) count_special_bytes<F>(p, count, block);
+        const std::size_t whole = count - count % kVectorBytes;
+        const bool added = !expect_bad && add_codes<F, true>(p, whole, extremes, sums);
+        const std::size_t done = added ? whole : 0;
+        if (done == count) return;
+        const Separated separated =
+            separate_bad_bytes<F>(p + done, count - done, extremes, block, finite_elements);
+        expect_bad = separated.any_bad;
+        if (kLevel == Level::full && expect_bad && block.first_bad < 0) {
+          block.first_bad =
+              static_cast<std::int64_t>(first + done) + find_bad_byte<F>(p + done, count - done);
+        }
+        if (!separated.any_nonzero) return;
+        const std::size_t filled = (count - done + kVectorBytes - 1) / kVectorBytes * kVectorBytes;
+        add_codes<F, false>(finite_elements, filled, extremes, sums);
+      });
   std::memcpy(block.sum, sums.sum, sizeof block.sum);
   std::memcpy(block.sum_squares, sums.sum_squares, sizeof block.sum_squares);
   block.sum_exponent = block.squares_exponent = 0;

@@ -119,7 +119,10 @@ FileJob::Work FileJob::work(Worker& worker) {
 }
 
 const Mapping& FileJob::mapping() {
-  std::call_once(mapped_, [&] { mapping_ = std::make_unique<Mapping>(file_, size_); });
+  std::call_once(mapped_, [&] {
+    mapping_ = std::make_unique<Mapping>(file_, size_);
+    is_mapped_ = true;
+  });
   return *mapping_;
 }
 
@@ -148,7 +151,7 @@ void FileJob::drop(std::uint64_t chunk_index) {
   const std::uint64_t window = chunk_index / chunks_a_window_;
   const std::uint64_t first = window * chunks_a_window_;
   const std::uint64_t end = std::min(first + chunks_a_window_, n_chunks_);
-  if (windows_[window].fetch_add(1) + 1 != end - first) return;
+  if (windows_[window].fetch_add(1) + 1 != end - first || !is_mapped_.load()) return;
   const auto start = Clock::now();
   std::uint64_t offset = 0;
   std::uint64_t nbytes = 0;

@@ -79,6 +79,7 @@ class FileJob {
   std::atomic<std::uint64_t> done_chunks_ = 0;
   std::mutex mutex_;
   std::once_flag mapped_;
+  std::atomic<bool> is_mapped_ = false;  // some chunk has asked for the mapping
   std::unique_ptr<Mapping> mapping_;
   std::atomic<bool> lost_ = false;  // a mapped page is gone: from now on the file is read
 };
