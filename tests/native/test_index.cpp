@@ -127,15 +127,26 @@ void test_selection() {
   directory.write("rank_3/exception_info.2.1.1700000000000009", "");
   directory.write("tables/statistic.csv", "");  // of many operators
   const Index index = open_index({directory.path()});
+  // How many names decide, and how many only headers, or rows, can.
   const auto count = [&](const Selection& selection) {
-    return index.select(all(index), selection).size();
+    const Index::Selected selected = index.select(all(index), selection);
+    return selected.positions.size() - selected.undecided.size();
   };
   const auto by = [&](auto member, auto values) {
     Selection selection;
     selection.*member = values;
     return count(selection);
   };
-  using Numbers = std::vector<std::int64_t>;
+  const auto undecided = [&](auto member, auto values) {
+    Selection selection;
+    selection.*member = values;
+    return index.select(all(index), selection).undecided.size();
+  };
+  struct Numbers : NumberRanges {
+    Numbers(std::initializer_list<std::int64_t> numbers) {
+      for (const std::int64_t number : numbers) push_back({number, number});
+    }
+  };
   using Texts = std::vector<std::string>;
   CHECK_EQ(count({}), 6U);
   CHECK_EQ(by(&Selection::rank, Numbers{3}), 2U);
@@ -154,16 +165,28 @@ void test_selection() {
   CHECK_EQ(by(&Selection::op_name, Texts{"layers.2/q"}), 2U);
   CHECK_EQ(by(&Selection::op_name, Texts{"layers 1*"}), 1U);
   CHECK_EQ(by(&Selection::op_name, Texts{"layers"}), 0U);
+  CHECK_EQ(by(&Selection::step, NumberRanges{{0, 7}, {9, 9}}), 1U);
+  // What no directory and no name tells meets no condition.
+  CHECK_EQ(by(&Selection::time, Texts{"*"}), 3U);
+  CHECK_EQ(by(&Selection::op_type, Texts{"*"}), 4U);
+  // The header of the exception dump may have a name, the rows of the table have types and names.
+  CHECK_EQ(undecided(&Selection::op_name, Texts{"nothing"}), 2U);
+  CHECK_EQ(undecided(&Selection::op_type, Texts{"Nothing"}), 1U);
+  CHECK_EQ(undecided(&Selection::rank, Numbers{3}), 0U);
+  CHECK_EQ(undecided(&Selection::io, std::vector{Io::input}), 6U);
+  CHECK_EQ(undecided(&Selection::dtype, Texts{"float16"}), 6U);
+  CHECK_EQ(undecided(&Selection::index, Numbers{0}), 6U);
+  CHECK_EQ(undecided(&Selection::status, std::vector{Status::ok}), 6U);
   Selection both;
-  both.step = {8};
+  both.step = Numbers{8};
   both.op_type = {"Add"};
   CHECK_EQ(count(both), 1U);
   // Of some positions, in their order.
   const Index::Positions some = {4, 3, 2};
-  CHECK(index.select(some, {}) == some);
+  CHECK(index.select(some, {}).positions == some);
   both.op_type.clear();
-  CHECK((index.select(some, both) == Index::Positions{4, 3}));
-  CHECK(index.select({}, {}).empty());
+  CHECK((index.select(some, both).positions == Index::Positions{4, 3}));
+  CHECK(index.select({}, {}).positions.empty());
   CHECK_EQ(paths(index, index.find(all(index), "layers.1/q")),
            "20240101000000/0/m.1/4/7/MatMul.layers_1_q.1.2.1700000000000000 ");
   CHECK_EQ(index.find(all(index), "layers_2_q").size(), 2U);
@@ -195,7 +218,8 @@ void test_summary() {
   CHECK(summary.last_timestamp == 1700000000000005);
   Selection date;
   date.op_type = {"Mul"};
-  CHECK(index.summary(index.select(all(index), date)).first_timestamp == 20240101120000123);
+  const Index::Positions dated = index.select(all(index), date).positions;
+  CHECK(index.summary(dated).first_timestamp == 20240101120000123);
   CHECK(!index.summary({}).first_timestamp);
 }
 
@@ -233,7 +257,7 @@ void test_names_that_are_no_text() {
   CHECK_EQ(index.find(all(index), "a\xff\x1b[31m\n").size(), 1U);
   Selection selection;
   selection.op_name = {"a*"};
-  CHECK_EQ(index.select(all(index), selection).size(), 1U);
+  CHECK_EQ(index.select(all(index), selection).positions.size(), 1U);
 }
 
 void test_stop() {

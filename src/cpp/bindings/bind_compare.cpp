@@ -55,7 +55,7 @@ TensorPlace to_place(const PlaceTuple& tuple) { return std::visit(ToPlace{}, tup
 class PyComparison {
  public:
   PyComparison(const std::vector<PlaceTuple>& a, const std::vector<PlaceTuple>& b, double rtol,
-               double atol, bool kl, int threads, const std::string& io) {
+               double atol, bool kl, int threads, const std::string& engine) {
     if (a.size() != b.size()) {
       throw std::invalid_argument(std::to_string(a.size()) + " tensors cannot be compared with " +
                                   std::to_string(b.size()));
@@ -64,7 +64,7 @@ class PyComparison {
     options.tolerance = check_tolerance(rtol, atol);
     options.divergence = kl;
     options.threads = check_threads(threads);
-    options.engine = parse_engine(io);
+    options.engine = parse_engine(engine);
     std::vector<TensorPair> pairs;
     pairs.reserve(a.size());
     for (std::size_t i = 0; i < a.size(); ++i) pairs.push_back({to_place(a[i]), to_place(b[i])});
@@ -134,7 +134,7 @@ void bind_compare(py::module_& module) {
       .def(py::init<const std::vector<PlaceTuple>&, const std::vector<PlaceTuple>&, double, double,
                     bool, int, const std::string&>(),
            py::arg("a"), py::arg("b"), py::kw_only(), py::arg("rtol"), py::arg("atol"),
-           py::arg("kl"), py::arg("threads"), py::arg("io"))
+           py::arg("kl"), py::arg("threads"), py::arg("engine"))
       .def("run", &PyComparison::run, py::arg("on_progress"), py::arg("interval_s"))
       .def("progress", &PyComparison::progress)
       .def("table", &PyComparison::table);

@@ -87,22 +87,10 @@ py::tuple record(const Index& index, std::size_t position) {
                         name.context_id, name.thread_id);
 }
 
-py::bytes select(const Index& index, const py::buffer& positions, std::vector<std::int64_t> rank,
-                 std::vector<std::int64_t> device, std::vector<std::int64_t> model_id,
-                 std::vector<std::int64_t> step, std::vector<std::string> time,
-                 std::vector<std::string> model, std::vector<std::string> op_type,
-                 std::vector<std::string> op_name) {
-  Selection selection;
-  selection.rank = std::move(rank);
-  selection.device = std::move(device);
-  selection.model_id = std::move(model_id);
-  selection.step = std::move(step);
-  selection.time = std::move(time);
-  selection.model = std::move(model);
-  selection.op_type = std::move(op_type);
-  selection.op_name = std::move(op_name);
-  return to_bytes(with_positions(
-      index, positions, [&](Index::PositionsView view) { return index.select(view, selection); }));
+py::tuple select(const Index& index, const py::buffer& positions, const Selection& selection) {
+  const Index::Selected selected = with_positions(
+      index, positions, [&](Index::PositionsView view) { return index.select(view, selection); });
+  return py::make_tuple(to_bytes(selected.positions), to_bytes(selected.undecided));
 }
 
 py::bytes find(const Index& index, const py::buffer& positions, const std::string& op_name) {
@@ -170,9 +158,7 @@ void bind_index(py::module_& module) {
       .def("__len__", &Index::size)
       .def("record", &record, py::arg("position"))
       .def("shown_path", &shown_path, py::arg("position"))
-      .def("select", &select, py::arg("positions"), py::kw_only(), py::arg("rank"),
-           py::arg("device"), py::arg("model_id"), py::arg("step"), py::arg("time"),
-           py::arg("model"), py::arg("op_type"), py::arg("op_name"))
+      .def("select", &select, py::arg("positions"), py::arg("selection"))
       .def("find", &find, py::arg("positions"), py::arg("op_name"))
       .def("nameless", &nameless, py::arg("positions"))
       .def("op_names", &op_names, py::arg("positions"))

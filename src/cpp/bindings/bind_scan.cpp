@@ -12,45 +12,31 @@
 namespace fastdump::bindings {
 namespace {
 
-Io parse_io(const std::string& text) {
-  for (const Io io : {Io::input, Io::output, Io::buffer, Io::space}) {
-    if (text == to_string(io)) return io;
-  }
-  throw std::invalid_argument("tensor is \"" + text +
-                              "\"; it must be input, output, buffer or space");
-}
-
-ScanOptions parse_options(const std::string& level, int threads, const std::string& io,
-                          const std::vector<std::string>& tensor) {
+ScanOptions parse_options(const std::string& level, int threads, const std::string& engine,
+                          bool logical, const Selection& selection) {
   ScanOptions options;
   if (level != "header") options.level = parse_level(level);
   options.threads = check_threads(threads);
-  options.engine = parse_engine(io);
-  for (const std::string& name : tensor) options.selection.tensor.push_back(parse_io(name));
+  options.engine = parse_engine(engine);
+  options.logical = logical;
+  options.selection = selection;
   return options;
 }
 
 class PyScan {
  public:
   PyScan(const std::vector<py::bytes>& paths, const std::string& level, int threads,
-         const std::string& io, bool logical, bool follow_links, std::vector<std::string> op_type,
-         std::vector<std::string> op_name, std::vector<std::int64_t> step,
-         std::vector<std::int64_t> rank, const std::vector<std::string>& tensor) {
-    ScanOptions options = parse_options(level, threads, io, tensor);
-    options.logical = logical;
+         const std::string& engine, bool logical, bool follow_links, const Selection& selection) {
+    ScanOptions options = parse_options(level, threads, engine, logical, selection);
     options.walk.follow_links = follow_links;
-    options.selection.op_type = std::move(op_type);
-    options.selection.op_name = std::move(op_name);
-    options.selection.step = std::move(step);
-    options.selection.rank = std::move(rank);
     scan_ = std::make_unique<Scan>(to_paths(paths), std::move(options));
   }
 
   PyScan(const Index& index, const py::buffer& positions, const std::string& level, int threads,
-         const std::string& io, const std::vector<std::string>& tensor) {
+         const std::string& engine, bool logical, const Selection& selection) {
     const py::buffer_info buffer = positions.request();
     scan_ = std::make_unique<Scan>(index.tree(to_positions(buffer, index)),
-                                   parse_options(level, threads, io, tensor));
+                                   parse_options(level, threads, engine, logical, selection));
   }
 
   void run(const py::object& on_progress, double interval_s) {
@@ -79,7 +65,7 @@ Engine parse_engine(const std::string& text) {
   if (text == "auto") return Engine::automatic;
   if (text == "mmap") return Engine::mmap;
   if (text == "read") return Engine::read;
-  throw std::invalid_argument("io is \"" + text + "\"; it must be auto, mmap or read");
+  throw std::invalid_argument("engine is \"" + text + "\"; it must be auto, mmap or read");
 }
 
 std::string check_path(const py::bytes& path) {
@@ -98,16 +84,13 @@ void bind_scan(py::module_& module) {
       .def_readonly("bad", &ScanProgress::bad);
   py::class_<PyScan>(module, "Scan")
       .def(py::init<const std::vector<py::bytes>&, const std::string&, int, const std::string&,
-                    bool, bool, std::vector<std::string>, std::vector<std::string>,
-                    std::vector<std::int64_t>, std::vector<std::int64_t>,
-                    const std::vector<std::string>&>(),
-           py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"), py::arg("io"),
-           py::arg("logical") = false, py::arg("follow_links"), py::arg("op_type"),
-           py::arg("op_name"), py::arg("step"), py::arg("rank"), py::arg("tensor"))
+                    bool, bool, const Selection&>(),
+           py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"),
+           py::arg("engine"), py::arg("logical"), py::arg("follow_links"), py::arg("selection"))
       .def(py::init<const Index&, const py::buffer&, const std::string&, int, const std::string&,
-                    const std::vector<std::string>&>(),
+                    bool, const Selection&>(),
            py::arg("index"), py::arg("positions"), py::kw_only(), py::arg("level"),
-           py::arg("threads"), py::arg("io"), py::arg("tensor"))
+           py::arg("threads"), py::arg("engine"), py::arg("logical"), py::arg("selection"))
       .def("run", &PyScan::run, py::arg("on_progress"), py::arg("interval_s"))
       .def("progress", &PyScan::progress)
       .def("table", &PyScan::table)

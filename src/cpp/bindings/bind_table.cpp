@@ -1,5 +1,11 @@
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
 #include "bindings/py_table.hpp"
 #include "core/table/arrow.hpp"
+#include "core/table/raw_column.hpp"
 
 namespace fastdump::bindings {
 namespace {
@@ -18,6 +24,32 @@ py::capsule to_capsule(std::unique_ptr<Struct> exported, const char* name) {
   return py::reinterpret_steal<py::capsule>(capsule);
 }
 
+// Format by Arrow, rows, nulls, buffers, and for a list the column of its items.
+using StoredColumn = std::tuple<std::string, std::size_t, std::size_t,
+                                std::vector<std::optional<py::bytes>>, py::object>;
+
+std::unique_ptr<RawColumn> to_column(const StoredColumn& stored) {
+  const auto& [format, n_rows, n_null, parts, child] = stored;
+  if (n_null > n_rows) throw std::invalid_argument("a column has more nulls than rows");
+  std::vector<std::optional<std::string>> buffers;
+  for (const auto& part : parts) {
+    buffers.push_back(part ? std::optional<std::string>(*part) : std::nullopt);
+  }
+  return std::make_unique<RawColumn>(
+      format, n_rows, n_null, std::move(buffers),
+      child.is_none() ? nullptr : to_column(child.cast<StoredColumn>()));
+}
+
+PyTable stored_table(std::size_t n_rows,
+                     const std::vector<std::tuple<std::string, bool, StoredColumn>>& columns) {
+  Table table;
+  table.n_rows = static_cast<std::int64_t>(n_rows);
+  for (const auto& [name, nullable, column] : columns) {
+    table.columns.push_back({name, nullable, to_column(column)});
+  }
+  return PyTable(std::move(table));
+}
+
 }  // namespace
 
 py::tuple PyTable::arrow_c_array(const py::object& requested_schema) const {
@@ -33,6 +65,7 @@ py::tuple PyTable::arrow_c_array(const py::object& requested_schema) const {
 
 void bind_table(py::module_& module) {
   py::class_<PyTable>(module, "Table")
+      .def_static("of_buffers", &stored_table, py::arg("n_rows"), py::arg("columns"))
       .def("__arrow_c_array__", &PyTable::arrow_c_array, py::arg("requested_schema") = py::none());
 }
 

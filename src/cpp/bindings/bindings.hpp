@@ -22,7 +22,9 @@ namespace fastdump::bindings {
 void bind_errors(py::module_& module);
 void bind_info(py::module_& module);
 void bind_describe(py::module_& module);
-void bind_index(py::module_& module);  // before bind_scan(), which takes an Index
+void bind_selection(py::module_& module);
+// Before bind_scan(), which takes an Index; both take a Selection.
+void bind_index(py::module_& module);
 void bind_layout(py::module_& module);
 void bind_reduce(py::module_& module);
 void bind_mapping(py::module_& module);

@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   bind_describe(module);
   bind_layout(module);
   bind_reduce(module);
+  bind_selection(module);
   bind_index(module);
   bind_mapping(module);
   bind_unpack(module);

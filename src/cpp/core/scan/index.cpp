@@ -87,29 +87,30 @@ bool Index::lists(std::size_t file, NameKind kind) {
   return reason.empty();
 }
 
-Index::Positions Index::select(PositionsView positions, const Selection& selection) const {
-  std::vector<std::string> op_names = selection.op_name;
-  for (const std::string& pattern : selection.op_name) {
-    op_names.push_back(pattern_as_in_file_name(pattern));
-  }
+Index::Selected Index::select(PositionsView positions, const Selection& selection) const {
   std::vector<bool> is_possible;  // by directory
   is_possible.reserve(tree_.directories().size());
   for (std::size_t i = 0; i < tree_.directories().size(); ++i) {
     is_possible.push_back(selection.may_lie_in(tree_.directories()[i].where));
   }
   const bool names_matter =
-      !selection.op_type.empty() || !op_names.empty() || !selection.device.empty();
-  Positions selected;
+      !selection.op_type.empty() || !selection.op_name.empty() || !selection.device.empty();
+  const bool headers_decide = selection.restricts_tensors() || !selection.status.empty();
+  Selected selected;
   for (const std::uint32_t position : positions) {
     if (!is_possible[tree_.directory_index(file(position))]) continue;
+    bool is_undecided = headers_decide;
     if (names_matter) {
       const FileName found = name(position);
       if (!selection.may_hold(where(position), found)) continue;
-      // Rows of a table may be of other types; the file as a whole is of none.
-      if (!selection.has_op_type(found.op_type)) continue;
-      if (!op_names.empty() && !matches_any(op_names, found.op_name)) continue;
+      if (!selection.has_op_type(found.op_type)) is_undecided = true;  // a table's rows have types
+      if (!selection.op_name.match(found.op_name)) {
+        if (!found.op_name.empty()) continue;
+        is_undecided = true;
+      }
     }
-    selected.push_back(position);
+    selected.positions.push_back(position);
+    if (is_undecided) selected.undecided.push_back(position);
   }
   return selected;
 }

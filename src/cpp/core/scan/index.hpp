@@ -39,6 +39,11 @@ class Index {
   using Positions = std::vector<std::uint32_t>;
   using PositionsView = std::span<const std::uint32_t>;
 
+  struct Selected {
+    Positions positions;
+    Positions undecided;  // those of them that only their headers, or rows, can decide
+  };
+
   // Lists what names call part of a dump, and every root that is a file; counts the others in
   // skipped(). Ends soon, with less, after `stop`. Throws SystemError for a root that cannot be
   // looked at.
@@ -57,8 +62,8 @@ class Index {
   std::string shown_path(std::size_t position) const { return tree_.shown_path(file(position)); }
 
   // All of these take positions, and keep their order.
-  // Conditions on tensors are ignored: names do not tell.
-  Positions select(PositionsView positions, const Selection& selection) const;
+  // Files that the selection may be about, as far as names tell.
+  Selected select(PositionsView positions, const Selection& selection) const;
   // Operators of this name, given as the model has it or as file names do.
   Positions find(PositionsView positions, std::string_view op_name) const;
   // Files whose header alone can tell which operator they are of.

@@ -185,7 +185,7 @@ class Locator {
     located_.rows.tensors.reserve(first.tensors.size());
     for (std::size_t i = 0; i < dumps.size(); ++i) {
       for (TensorDescription& tensor : dumps[i].tensors) {
-        if (!selection.has(tensor.io)) continue;
+        if (!selection.has(tensor)) continue;
         if (i > 0) mark_appended(tensor, i, dumps.size());
         located_.rows.tensors.push_back({std::move(tensor), {}});
       }

@@ -30,7 +30,7 @@ class RowBuilder {
   std::vector<FileRows> run(StatisticsCsv csv) {
     for (ReportedTensor& tensor : csv.tensors) {
       const FileName& op = tensor.op == nullptr ? name_ : *tensor.op;
-      if (selection_.has(tensor.tensor.io) && is_wanted(op)) add(std::move(tensor));
+      if (selection_.has(tensor.tensor) && is_wanted(op)) add(std::move(tensor));
     }
     end_execution();
     // What a lost line was about nobody knows, unless all lines are about one operator.

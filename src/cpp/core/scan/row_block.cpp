@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/formats/layer_number.hpp"
 #include "core/formats/tensor_format.hpp"
 
 namespace fastdump {
@@ -69,6 +70,7 @@ RowBlock::RowBlock(std::optional<Level> level) : level_(level) {
   declare("device", device_);
   declare("op_type", op_type_);
   declare("op_name", op_name_);
+  declare("layer", layer_);
   declare("task_id", task_id_);
   declare("stream_id", stream_id_);
   declare("timestamp", timestamp_);
@@ -134,7 +136,10 @@ void RowBlock::add_origin(const Where& where, const FileRows& rows, std::size_t 
   const FileName& name = rows.execution();
   device_->append(where.device ? where.device : name.device, n);
   op_type_->append_or_null(name.op_type, n);
-  op_name_->append_or_null(rows.op_name.empty() ? name.op_name : rows.op_name, n);
+  const std::string& op_name = rows.op_name.empty() ? name.op_name : rows.op_name;
+  op_name_->append_or_null(op_name, n);
+  const std::optional<LayerNumber> layer = find_layer_number(op_name);
+  layer_->append(layer ? std::optional(layer->number) : std::nullopt, n);
   task_id_->append(name.task_id, n);
   stream_id_->append(name.stream_id, n);
   timestamp_->append(name.timestamp, n);

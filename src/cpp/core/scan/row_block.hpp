@@ -42,7 +42,7 @@ class RowBlock {
   std::optional<kernels::Level> level_;
   Table table_;
   // Each is one of the table's columns.
-  Int64Column *device_, *task_id_, *stream_id_, *timestamp_, *context_id_, *thread_id_;
+  Int64Column *device_, *layer_, *task_id_, *stream_id_, *timestamp_, *context_id_, *thread_id_;
   TextColumn *op_type_, *op_name_;
   TextColumn *io_, *dtype_, *format_;
   Int64Column *index_, *nbytes_, *count_;

@@ -3,7 +3,10 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "core/formats/tensor_format.hpp"
@@ -17,6 +20,9 @@
 
 namespace fastdump {
 namespace {
+
+// Why a file is counted as skipped that cannot be read while certain tensors are asked for.
+constexpr std::string_view kNoKnownTensor = "damaged file, which may hold what was asked for";
 
 // The work list and the threads that share it. A large file's chunks come before new files.
 class Pipeline {
@@ -105,19 +111,23 @@ class Pipeline {
         ++found.skipped[std::string(located.reason)];
         return;
       case LocatedFile::Kind::row:
-        keep(located.rows, found);
+        keep(std::move(located.rows), found);
         return;
       case LocatedFile::Kind::reported:
         found.done.bytes_done += located.size;
-        for (const FileRows& rows : located.reported) keep(rows, found);
+        for (FileRows& rows : located.reported) keep(std::move(rows), found);
         return;
       case LocatedFile::Kind::tensors:
         break;
     }
     if (!options_.level) {
-      keep(located.rows, found);
+      keep(std::move(located.rows), found);
       return;
     }
+    std::erase_if(located.rows.tensors, [this](const TensorRow& row) {
+      return !options_.selection.may_get(row.tensor.status);
+    });
+    if (located.rows.tensors.empty()) return;
     if (options_.logical) find_logical(located.rows);
     reduce(located, worker, found);
   }
@@ -153,7 +163,7 @@ class Pipeline {
     }
     if (whole) {
       found.done.bytes_done += located.size;
-      keep(located.rows, found);
+      keep(std::move(located.rows), found);
       return;
     }
     const auto job = std::make_shared<FileJob>(std::move(located.file), located.size,
@@ -181,7 +191,20 @@ class Pipeline {
     list_.remove(job);
   }
 
-  void keep(const FileRows& rows, Found& found) {
+  // Keeps what is asked for, now that all is known of it.
+  void keep(FileRows rows, Found& found) {
+    const Selection& selection = options_.selection;
+    if (rows.tensors.empty()) {
+      if (!selection.has(rows.status)) return;
+      if (selection.restricts_tensors()) {
+        if (rows.status != Status::ok) ++found.skipped[std::string(kNoKnownTensor)];
+        return;
+      }
+    } else if (!selection.status.empty()) {
+      std::erase_if(rows.tensors,
+                    [&](const TensorRow& row) { return !selection.has(row.tensor.status); });
+      if (rows.tensors.empty()) return;
+    }
     std::uint64_t n_bad = rows.tensors.empty() && rows.status != Status::ok ? 1 : 0;
     for (const TensorRow& row : rows.tensors) n_bad += is_bad(row) ? 1 : 0;
     found.done.tensors += rows.tensors.size();
