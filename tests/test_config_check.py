@@ -89,6 +89,15 @@ def test_real_nesting_that_the_count_does_not_see_is_accepted() -> None:
     accepts(text_of(**ALL).replace('{"dump": {', f'{{"dump": {{"extra": {deep}, '))
 
 
+def test_nesting_that_strings_hide_from_the_count_is_bounded_too() -> None:
+    def nested(depth: int) -> str:
+        return '{"dump": ' + '["]\\\\", "\\"]",' * (depth - 1) + "0" + "]" * (depth - 1) + "}"
+
+    refuses(nested(100), "type", "dump", "EP0001")
+    for depth in (101, 200_000):
+        refuses(nested(depth), "syntax", "", "EP0004")
+
+
 def test_a_byte_order_mark_is_accepted_once() -> None:
     text = text_of(**ALL).encode()
     accepts(b"\xef\xbb\xbf" + text)
@@ -123,6 +132,13 @@ def test_bytes_that_are_not_utf_8_are_refused_at_their_place(bad: bytes) -> None
 )
 def test_json_is_strict(text: str) -> None:
     refuses(text, "syntax", "", "EP0004")
+
+
+def test_a_syntax_error_says_what_was_expected_and_what_was_found() -> None:
+    (error,) = config.check_text('{"dump": {},\n "x": tru}').errors
+    assert str(error) == "error: line 2, column 7: expected value, found 't' [syntax, EP0004]"
+    (error,) = config.check_text('{"dump": {}').errors
+    assert "found the end of the text" in error.message
 
 
 def test_a_nul_byte_ends_the_text() -> None:
@@ -842,6 +858,24 @@ def test_offsets_are_in_bytes_and_columns_in_characters() -> None:
     (error,) = (e for e in config.check_text(text).errors if e.rule == "type")
     assert error.place.column == text.index('"dump_path"')  # the mark takes none
     assert error.place.offset == text.encode().index(b'"dump_path"')
+
+
+@given(st.lists(st.text("ab\u5c42\U0001f600 \n", max_size=9), min_size=3, max_size=25))
+def test_every_finding_is_where_its_key_is_written(blanks: list[str]) -> None:
+    members = (f'"{i}\u5c42": [{json.dumps(blank)}]' for i, blank in enumerate(blanks))
+    separators = ("".join(filter(str.isspace, blank)) for blank in blanks)
+    text = '{"dump": {' + ",".join(map("".join, zip(separators, members, strict=True))) + "}}"
+    report = config.check_text(text)
+    places = {w.place.path: w.place for w in report.warnings if w.rule == "unknown-key"}
+    assert len(places) == min(len(blanks), 20)
+    for i in range(len(places)):
+        before = text[: text.index(f'"{i}\u5c42":')]
+        place = places[f'dump["{i}\u5c42"]']
+        assert place.offset == len(before.encode())
+        assert (place.line, place.column) == (
+            before.count("\n") + 1,
+            len(before.rpartition("\n")[2]) + 1,
+        )
 
 
 def test_errors_come_before_warnings() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from fastdump.config._dump_path import split_remote
 from fastdump.config._findings import Findings, shown
 from fastdump.config._graph_engine import GraphEngineVerdict
-from fastdump.config._json_text import JsonArray, JsonObject, JsonPath
+from fastdump.config._json_text import JsonObject, JsonPath
 from fastdump.config._model import RECORDS, BlacklistItem, DumpConfig, ListEntry
 
 _POSITION = re.compile(r"(input|output)[0-9]+")
@@ -36,9 +36,9 @@ def advise_on_keys(
             message = f"the key {shown(name)} is not known"
             message += f"; {shown(hint)} is" if hint else ""
             findings.warning("unknown-key", (*path, name), message)
-        elif isinstance(value, JsonArray) and name in RECORDS:
+        elif isinstance(value, list) and name in RECORDS:
             for i, element in enumerate(value):
-                if isinstance(element, JsonObject):
+                if isinstance(element, dict):
                     advise_on_keys(element, (*path, name, i), findings, RECORDS[name])
 
 

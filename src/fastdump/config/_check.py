@@ -10,7 +10,7 @@ from fastdump.config._constraints import Constraints
 from fastdump.config._document import Document, read_document, read_file
 from fastdump.config._findings import ConfigError, Finding, Findings, Verdict, shown
 from fastdump.config._graph_engine import GraphEngineVerdict, graph_engine_verdict
-from fastdump.config._json_text import JsonObject, type_text
+from fastdump.config._json_text import type_text
 from fastdump.config._model import DumpConfig
 from fastdump.config._validation import validate
 
@@ -161,7 +161,7 @@ def _check_document(
     document: Document, graph_engine: GraphEngineVerdict, findings: Findings, *, here: bool
 ) -> DumpConfig:
     root = document.value
-    if not isinstance(root, JsonObject):
+    if not isinstance(root, dict):
         message = f"the outermost value is {type_text(root)}, not an object: nothing is dumped"
         findings.warning("nothing", (), message)
         return DumpConfig()
@@ -171,7 +171,7 @@ def _check_document(
         findings.warning("nothing", (), f'there is no "dump"{hint}: nothing is dumped')
         return DumpConfig()
     dump = root["dump"]
-    if not isinstance(dump, JsonObject):
+    if not isinstance(dump, dict):
         findings.error("type", _ROOT, f"{type_text(dump)} where an object is expected")
         return DumpConfig()
     if not dump:
@@ -200,7 +200,7 @@ def _report(
     drafts = sorted(findings.drafts, key=lambda draft: draft.severity != "error")
     verdict: Verdict = "reject" if refused else "accept" if config.is_on else "off"
     return Report(
-        tuple(map(document.finding, drafts)),
+        document.findings(drafts),
         verdict,
         None if graph_engine is None else graph_engine.verdict,
         None if refused else config,

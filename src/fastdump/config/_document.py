@@ -1,27 +1,30 @@
-"""An acl.json as far as every reader of JSON goes: size, nesting, encoding, syntax, places."""
+"""An acl.json as a JSON document: its size, nesting, encoding and syntax, and places in it."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastdump.config._findings import Draft, Finding, Findings, Place, path_text
 from fastdump.config._json_text import (
     Json,
-    JsonArray,
-    JsonObject,
-    JsonPath,
     JsonSyntaxError,
+    find_places,
     read_json,
+    repeated_keys,
 )
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 MAX_NESTING = 10
+# The vendor's code counts brackets in strings too, by which a text can hide how deep it nests.
+MAX_DEPTH = 100
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -33,55 +36,61 @@ class Document:
     Attributes
     ----------
     text
-        As far as it could be decoded.
+        The text as far as it could be decoded, without a byte order mark.
     value
-        None if the text is no JSON, or was not read.
+        The value; None if the text is not JSON.
     mark_nbytes
-        Size of the byte order mark, which `text` does not have.
+        Size of the byte order mark.
+    is_repeating
+        Whether the text repeats a key.
     """
 
     text: str = ""
     value: Json = None
     mark_nbytes: int = 0
+    is_repeating: bool = False
 
-    def finding(self, draft: Draft) -> Finding:
-        """Return a finding with its place."""
-        index = self._index(draft.path) if draft.index is None else draft.index
-        place = Place(path_text(draft.path))
-        if index is not None:
-            before = self.text[:index]
-            place = Place(
-                place.path,
-                line=before.count("\n") + 1,
-                column=index - before.rfind("\n"),
-                offset=self.mark_nbytes + len(before.encode()),
+    def findings(self, drafts: Sequence[Draft]) -> tuple[Finding, ...]:
+        """Return findings with their places."""
+        paths = {draft.path for draft in drafts}
+        indices = find_places(self.text, self.value, paths, is_repeating=self.is_repeating)
+        found = [indices.get(d.path) if d.index is None else d.index for d in drafts]
+        positions = self._positions({index for index in found if index is not None})
+        return tuple(
+            Finding(
+                draft.severity,
+                draft.rule,
+                draft.message,
+                Place(path_text(draft.path), *positions.get(index, ())),
+                draft.code,
             )
-        return Finding(draft.severity, draft.rule, draft.message, place, draft.code)
+            for draft, index in zip(drafts, found, strict=True)
+        )
 
-    def _index(self, path: JsonPath) -> int | None:
-        """Return where the key or the element at `path` starts, or the last one above it."""
-        value, index = self.value, None
-        for step in path:
-            if isinstance(step, str):
-                if not isinstance(value, JsonObject) or step not in value:
-                    break
-                index, value = value.starts[step], value[step]
-            else:
-                if not isinstance(value, JsonArray) or step >= len(value):
-                    break
-                index, value = value.starts[step], value[step]
-        return index
+    def _positions(self, indices: Iterable[int]) -> dict[int | None, tuple[int, int, int]]:
+        """Return line, column and offset in bytes of characters, in one pass over the text."""
+        positions: dict[int | None, tuple[int, int, int]] = {}
+        previous, line, line_start, offset = 0, 1, 0, self.mark_nbytes
+        for index in sorted(indices):
+            between = self.text[previous:index]
+            if "\n" in between:
+                line += between.count("\n")
+                line_start = previous + between.rindex("\n") + 1
+            offset += len(between.encode())
+            positions[index] = (line, index - line_start + 1, offset)
+            previous = index
+        return positions
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
-    """Return the bytes of a file, at most one more than are allowed.
+    """Return the bytes of a file, at most one more than an acl.json may have.
 
     Raises
     ------
     OSError
-        If there is no such file, or it is no regular one, which the vendor's code refuses too.
+        If the file cannot be read, or is not a regular file, which the vendor's code refuses too.
     """
-    # Looked at before it is opened: opening a pipe waits for its writer.
+    # Opening a pipe would wait for its writer, so the kind of file is looked at before.
     mode = Path(path).stat().st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
@@ -92,15 +101,21 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_document(data: bytes, findings: Findings) -> Document | None:
-    """Return the document in `data`; None, with the reason in `findings`, if there is none."""
+    """Return the document in `data`; None if it is refused before it is parsed.
+
+    Parameters
+    ----------
+    data
+        The bytes of a file.
+    findings
+        Receives what is wrong or odd.
+    """
     if len(data) > MAX_FILE_BYTES:
         findings.error("file-size", (), f"more than {MAX_FILE_BYTES:,} bytes")
         return None
     data, nul, unread = data.partition(b"\0")
-    # The vendor's code counts brackets before it parses.
-    characters = np.frombuffer(data, np.uint8)
-    for kind, pair in (("objects", b"{}"), ("arrays", b"[]")):
-        nesting = _nesting(characters, *pair)
+    braces, brackets, depth = _nesting(data)
+    for kind, nesting in (("objects", braces), ("arrays", brackets)):
         if nesting > MAX_NESTING:
             findings.error("nesting", (), f"{kind} nest {nesting:,} deep, {MAX_NESTING} at most")
     if findings.refused:
@@ -114,19 +129,33 @@ def read_document(data: bytes, findings: Findings) -> Document | None:
         message = f"the text ends at a NUL byte; {len(unread):,} bytes behind it are not read"
         findings.warning("nul", (), message, index=len(text))
     try:
-        value, duplicates = read_json(text)
+        if depth > MAX_DEPTH:
+            raise JsonSyntaxError(f"values nest {depth:,} deep, at most {MAX_DEPTH} are read", 0)
+        value = read_json(text)
     except JsonSyntaxError as error:
         findings.error("syntax", (), str(error), index=error.index)
         return Document(text, None, mark_nbytes)
-    for path, index in duplicates:
-        message = "the key is repeated; its last value counts"
-        findings.warning("duplicate-key", path, message, index=index)
-    return Document(text, value, mark_nbytes)
+    repeated = repeated_keys(value)
+    for path in repeated:
+        findings.warning("duplicate-key", path, "the key is repeated; its last value counts")
+    return Document(text, value, mark_nbytes, is_repeating=bool(repeated))
 
 
-def _nesting(data: np.ndarray[tuple[int], np.dtype[np.uint8]], opening: int, closing: int) -> int:
-    """Return how deep brackets nest; one that closes nothing does not count."""
-    steps = (data == opening).astype(np.int8) - (data == closing)
+def _nesting(data: bytes) -> tuple[int, int, int]:
+    """Return how deep braces and brackets nest, as the vendor counts, and both outside strings."""
+    # Without escapes, each quotation mark begins or ends a string.
+    without_escapes = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    characters = np.frombuffer(without_escapes, np.uint8)
+    braces, brackets = (
+        (characters == opening).astype(np.int8) - (characters == closing)
+        for opening, closing in (b"{}", b"[]")
+    )
+    is_outside = ~np.logical_xor.accumulate(characters == ord('"'))
+    return _depth(braces), _depth(brackets), _depth((braces + brackets)[is_outside])
+
+
+def _depth(steps: NDArray[np.int8]) -> int:
+    """Return how deep brackets nest that step in (1) and out (-1); one out too many is ignored."""
     depth = np.cumsum(steps, dtype=np.int32)
     floor = np.minimum.accumulate(np.minimum(depth, 0))
     return int((depth - floor).max(initial=0))
@@ -137,5 +166,5 @@ def _undecodable(
 ) -> Document:
     text = data[mark_nbytes : mark_nbytes + error.start].decode()
     byte = data[mark_nbytes + error.start]
-    findings.error("encoding", (), f"byte 0x{byte:02x} is not UTF-8 here", index=len(text))
+    findings.error("encoding", (), f"byte 0x{byte:02x} is not UTF-8", index=len(text))
     return Document(text, None, mark_nbytes)

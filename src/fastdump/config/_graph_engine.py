@@ -13,7 +13,7 @@ from typing import NamedTuple, NoReturn
 from fastdump.config._dump_path import MAX_PATH_BYTES, failing_characters, split_remote
 from fastdump.config._dump_step import MAX_ITEMS
 from fastdump.config._findings import Verdict, shown
-from fastdump.config._json_text import Json, JsonArray, JsonObject, type_text
+from fastdump.config._json_text import Json, JsonObject, type_text
 from fastdump.config._model import VALUES
 
 _READ = (
@@ -59,12 +59,12 @@ def graph_engine_verdict(document: Json) -> GraphEngineVerdict:
 def _dump_of(document: Json) -> JsonObject | None:
     if document is None:
         return None
-    if not isinstance(document, JsonObject):
+    if not isinstance(document, dict):
         _refuse(f"the outermost value is {type_text(document)}")
     if "dump" not in document:
         return None
     dump = document["dump"]
-    if not isinstance(dump, JsonObject):
+    if not isinstance(dump, dict):
         _refuse(f"dump is {type_text(dump)}")
     return dump
 
@@ -81,7 +81,7 @@ def _text(members: JsonObject, name: str, default: str = "") -> str:
 
 
 def _check_strings(array: Json, name: str) -> None:
-    if not isinstance(array, JsonArray):
+    if not isinstance(array, list):
         _refuse(f"{name} is {type_text(array)}")
     for element in array:
         if not isinstance(element, str):
@@ -94,8 +94,8 @@ def _validate(dump: JsonObject) -> None:
         return
     if _text(dump, "dump_debug") == "on":
         _validate_path(dump)
-        dump_list = dump.get("dump_list", JsonArray())
-        if not isinstance(dump_list, JsonArray) or dump_list:
+        dump_list = dump.get("dump_list", [])
+        if not isinstance(dump_list, list) or dump_list:
             _refuse("dump_debug is on and there is a dump_list")
         return
     _validate_path(dump)
@@ -145,17 +145,17 @@ def _validate_step(steps: str) -> None:
 
 def _validate_list(dump: JsonObject) -> None:
     dump_list = dump.get("dump_list")
-    entries = JsonArray()
-    if isinstance(dump_list, JsonArray):
-        if not any(isinstance(entry, JsonObject) and entry for entry in dump_list):
+    entries: list[Json] = []
+    if isinstance(dump_list, list):
+        if not any(isinstance(entry, dict) and entry for entry in dump_list):
             return
         entries = dump_list
     for entry in entries:
-        if isinstance(entry, JsonObject):
+        if isinstance(entry, dict):
             _read_entry(entry, strict=True)
     _validate_value(dump, "dump_op_switch", "off")
     for entry in entries:
-        if isinstance(entry, JsonObject):
+        if isinstance(entry, dict):
             _validate_ranges(entry, dump)
 
 
@@ -176,8 +176,8 @@ def _ranges(entry: JsonObject) -> list[tuple[str, str]]:
     array = entry.get("opname_range")
     return [
         (_text(span, "begin"), _text(span, "end"))
-        for span in (array if isinstance(array, JsonArray) else ())
-        if isinstance(span, JsonObject) and "begin" in span and "end" in span
+        for span in (array if isinstance(array, list) else ())
+        if isinstance(span, dict) and "begin" in span and "end" in span
     ]
 
 
@@ -195,22 +195,22 @@ def _read(dump: JsonObject) -> int:
     """Read what was validated; return how many entries of dump_list are left."""
     for name in _READ:
         _text(dump, name)
-    if isinstance(dump.get("dump_stats"), JsonArray):
+    if isinstance(dump.get("dump_stats"), list):
         _check_strings(dump["dump_stats"], "dump_stats")
     dump_list = dump.get("dump_list")
-    if not isinstance(dump_list, JsonArray):
+    if not isinstance(dump_list, list):
         return 0
     # An empty array stands for one entry that takes everything.
     return sum(map(_is_kept, dump_list)) if dump_list else 1
 
 
 def _is_kept(entry: Json) -> bool:
-    if not isinstance(entry, JsonObject):
+    if not isinstance(entry, dict):
         return True
     if entry.get("model_name") == "":
         return False
     layer = entry.get("layer")
-    if isinstance(layer, JsonArray) and not layer:
+    if isinstance(layer, list) and not layer:
         _text(entry, "model_name")
         return False
     _read_entry(entry, strict=False)
@@ -221,14 +221,14 @@ def _read_entry(entry: JsonObject, *, strict: bool) -> None:
     """Check the types in one entry; `strict` takes a "pos" that is no array for an error."""
     _text(entry, "model_name")
     for name in ("layer", "watcher_nodes"):
-        if isinstance(entry.get(name), JsonArray):
+        if isinstance(entry.get(name), list):
             _check_strings(entry[name], name)
     for name in ("optype_blacklist", "opname_blacklist"):
         items = entry.get(name)
-        for item in items if isinstance(items, JsonArray) else ():
-            if not isinstance(item, JsonObject):
+        for item in items if isinstance(items, list) else ():
+            if not isinstance(item, dict):
                 continue
             _text(item, "name")
-            if "pos" in item and (strict or isinstance(item["pos"], JsonArray)):
+            if "pos" in item and (strict or isinstance(item["pos"], list)):
                 _check_strings(item["pos"], "pos")
     _ranges(entry)

@@ -1,6 +1,7 @@
-"""JSON read strictly, with the place of every value, and without a limit to its nesting.
+"""Strict JSON: the value of a text, and where in the text its keys and elements are.
 
-Python's own decoder tells no places, accepts NaN and lone surrogates, and recurses.
+Python's decoder makes the value. It does not say where a value stands, and it accepts NaN, Infinity
+and halves of surrogate pairs, so places and refusals are added here.
 """
 
 from __future__ import annotations
@@ -8,31 +9,33 @@ from __future__ import annotations
 import json
 import math
 import re
-from array import array
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
 from typing import NoReturn, TypeAlias
 
-Json: TypeAlias = "JsonObject | JsonArray | str | float | bool | None"
+Json: TypeAlias = "JsonObject | list[Json] | str | float | bool | None"
+JsonObject: TypeAlias = dict[str, Json]
 
 JsonPath: TypeAlias = tuple[str | int, ...]
-"""Keys and indices from the outermost value down."""
+"""Keys and indices, from the outermost value down."""
 
-# Nobody reads more of them, and a hostile file repeats a key a million times.
-_MAX_DUPLICATES = 100
+# Nobody reads more of them, and a hostile file may repeat a million keys.
+_MAX_REPEATED_KEYS = 100
 
-# Deeper values are checked and dropped: nothing that anybody reads lies there, and millions of
-# nested containers would fill the memory.
-_KEPT_DEPTH = 32
-
-_BLANKS = re.compile(r"[ \t\n\r]*")
+_SEPARATOR = re.compile(r"[ \t\n\r]*[,:]?[ \t\n\r]*")
+# A surrogate pair, or half of one (group 1), or any other escape.
+_ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.")
+_TYPES = {str: "a string", float: "a number", list: "an array"}
 
 
 class JsonSyntaxError(ValueError):
-    """The text is no JSON.
+    """The text is not JSON.
 
     Attributes
     ----------
     index
-        Of the character at which that shows.
+        Index of the character at which the text stops being JSON.
     """
 
     def __init__(self, message: str, index: int) -> None:
@@ -40,40 +43,13 @@ class JsonSyntaxError(ValueError):
         self.index = index
 
 
-class JsonObject(dict[str, "Json"]):
-    """An object; of a repeated key the last value counts.
+class _RepeatingObject(JsonObject):
+    """An object some of whose keys are repeated in the text."""
 
-    Attributes
-    ----------
-    starts
-        Index in the text of each key.
-    """
-
-    __slots__ = ("starts",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.starts: dict[str, int] = {}
-
-
-class JsonArray(list["Json"]):
-    """An array.
-
-    Attributes
-    ----------
-    starts
-        Index in the text of each element.
-    """
-
-    __slots__ = ("starts",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.starts = array("q")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    def __init__(self, pairs: list[tuple[str, Json]]) -> None:
+        super().__init__(pairs)
+        counts = Counter(name for name, _ in pairs)
+        self.repeated = [name for name, count in counts.items() if count > 1]
 
 
 def _finite(text: str) -> float:
@@ -83,154 +59,155 @@ def _finite(text: str) -> float:
     return number
 
 
-# Only ever asked for a string, a number or a word, so that it cannot recurse.
-_SCALARS = json.JSONDecoder(
-    parse_float=_finite, parse_int=_finite, parse_constant=_refuse_constant, strict=True
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _make_object(pairs: list[tuple[str, Json]]) -> JsonObject:
+    members = dict(pairs)
+    return members if len(members) == len(pairs) else _RepeatingObject(pairs)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_make_object, parse_float=_finite, parse_int=_finite, parse_constant=_refuse
 )
-_SCALAR_STARTS = frozenset('"-0123456789tfn')
 
 
-class _Reader:
-    """One pass over `text`; `duplicates` gets path and index of keys that are repeated."""
+def read_json(text: str) -> Json:
+    """Return the value of a JSON text. A repeated key has its last value.
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.duplicates: list[tuple[JsonPath, int]] = []
-        # Of each open container: itself (None below the kept depth) and what closes it.
-        self._open: list[tuple[JsonObject | JsonArray | None, str]] = []
-        # Of each open container: the key, or the index, of the value that is read in it.
-        self._steps: list[str | int] = []
-        self.root: Json = None
-
-    def read(self) -> None:
-        index = self._skip(0)
-        while True:
-            index = self._value(index)
-            # What has just been read may end any number of containers.
-            while self._open:
-                index = self._skip(index)
-                character = self._text[index : index + 1]
-                _, closing = self._open[-1]
-                if character == ",":
-                    index = self._next(self._skip(index + 1))
-                    break
-                if character != closing:
-                    self._fail(f"expected ',' or '{closing}'", index)
-                self._close()
-                index += 1
-            else:
-                break
-        index = self._skip(index)
-        if index < len(self._text):
-            self._fail("expected nothing after the value", index)
-
-    def _value(self, index: int) -> int:
-        """Read the beginning of a value down to its first scalar; return where that ends."""
-        while True:
-            character = self._text[index : index + 1]
-            if character not in ("{", "["):
-                value, end = self._scalar(index)
-                self._add(value, index)
-                return end
-            container = None
-            if len(self._open) < _KEPT_DEPTH:
-                container = JsonObject() if character == "{" else JsonArray()
-            self._add(container, index)
-            closing = "}" if character == "{" else "]"
-            inside = self._skip(index + 1)
-            if self._text[inside : inside + 1] == closing:
-                return inside + 1
-            self._open.append((container, closing))
-            self._steps.append(-1)
-            index = self._next(inside)
-
-    def _next(self, index: int) -> int:
-        """Begin a member of the innermost container; return where its value starts."""
-        container, closing = self._open[-1]
-        step = self._steps[-1]
-        if closing == "]":
-            # Indices count up from -1; the type of a step is that of its container.
-            self._steps[-1] = int(step) + 1
-            return index
-        if self._text[index : index + 1] != '"':
-            self._fail("expected a key in double quotes", index)
-        key, end = self._scalar(index)
-        assert isinstance(key, str)
-        self._steps[-1] = key
-        if isinstance(container, JsonObject):
-            if key in container.starts and len(self.duplicates) < _MAX_DUPLICATES:
-                self.duplicates.append((tuple(self._steps), index))
-            container.starts[key] = index
-        end = self._skip(end)
-        if self._text[end : end + 1] != ":":
-            self._fail("expected ':'", end)
-        return self._skip(end + 1)
-
-    def _add(self, value: Json, index: int) -> None:
-        if not self._open:
-            self.root = value
-            return
-        container, _ = self._open[-1]
-        if isinstance(container, JsonObject):
-            container[str(self._steps[-1])] = value
-        elif isinstance(container, JsonArray):
-            container.append(value)
-            container.starts.append(index)
-
-    def _close(self) -> None:
-        self._open.pop()
-        self._steps.pop()
-
-    def _scalar(self, index: int) -> tuple[str | float | bool | None, int]:
-        if self._text[index : index + 1] not in _SCALAR_STARTS:
-            self._fail("expected a value", index)
-        try:
-            value, end = _SCALARS.raw_decode(self._text, index)
-        except json.JSONDecodeError as error:
-            message = error.msg.removesuffix(": ").removesuffix(" at")
-            raise JsonSyntaxError(message[:1].lower() + message[1:], error.pos) from error
-        except ValueError as error:
-            raise JsonSyntaxError(str(error), index) from error
-        if isinstance(value, str) and not value.isascii() and "\\" in self._text[index:end]:
-            # An escaped half of a surrogate pair stands for no character.
-            try:
-                value.encode()
-            except UnicodeEncodeError as error:
-                raise JsonSyntaxError("the string has half a surrogate pair", index) from error
-        return value, end
-
-    def _skip(self, index: int) -> int:
-        blanks = _BLANKS.match(self._text, index)
-        assert blanks is not None
-        return blanks.end()
-
-    def _fail(self, expected: str, index: int) -> NoReturn:
-        found = self._text[index : index + 1]
-        raise JsonSyntaxError(f"{expected}, found {found!r}" if found else "the text ends", index)
-
-
-def type_text(value: Json) -> str:
-    """Return what a value is in JSON's words."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return "a string"
-    if isinstance(value, float):
-        return "a number"
-    return "an object" if isinstance(value, JsonObject) else "an array"
-
-
-def read_json(text: str) -> tuple[Json, list[tuple[JsonPath, int]]]:
-    """Return the value of a JSON text, and path and index of the first keys that are repeated.
+    The decoder recurses, so how deep the text nests must have been bounded before.
 
     Raises
     ------
     JsonSyntaxError
-        If the text is no JSON by RFC 8259, which excludes NaN, comments, trailing commas, lone
-        surrogates, and numbers that no float64 can hold.
+        If the text is not JSON by RFC 8259, or holds half of a surrogate pair or a number that no
+        float64 can hold.
     """
-    reader = _Reader(text)
-    reader.read()
-    return reader.root, reader.duplicates
+    try:
+        value: Json = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise _syntax_error(text, error) from error
+    except ValueError:
+        for _ in _members(text):
+            pass  # comes to the same value, and raises with its place
+        raise
+    for escape in _ESCAPE.finditer(text):
+        if escape[1]:
+            raise JsonSyntaxError("half of a surrogate pair", escape.start())
+    return value
+
+
+def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonSyntaxError:
+    # Python 3.13 points at a trailing comma, other versions at what follows it.
+    index = _skip(text, error.pos) if "trailing comma" in error.msg else error.pos
+    message = re.sub(r"( starting)? at$|: $", "", error.msg[:1].lower() + error.msg[1:])
+    if message.startswith("expecting"):
+        found = repr(text[index]) if index < len(text) else "the end of the text"
+        message = f"{message.replace('expecting', 'expected')}, found {found}"
+    return JsonSyntaxError(message, index)
+
+
+def repeated_keys(value: Json) -> list[JsonPath]:
+    """Return the paths of the first repeated keys in a value that `read_json` returned."""
+    return list(islice(_repeated_keys(value, ()), _MAX_REPEATED_KEYS))
+
+
+def _repeated_keys(value: Json, path: JsonPath) -> Iterator[JsonPath]:
+    if isinstance(value, _RepeatingObject):
+        yield from ((*path, name) for name in value.repeated)
+    if isinstance(value, (dict, list)):
+        for step, member in value.items() if isinstance(value, dict) else enumerate(value):
+            if member and isinstance(member, (dict, list)):
+                yield from _repeated_keys(member, (*path, step))
+
+
+def find_places(
+    text: str, value: Json, paths: Collection[JsonPath], *, is_repeating: bool
+) -> dict[JsonPath, int]:
+    """Return the indices in a text at which the keys and elements with some paths start.
+
+    A path that does not exist gets the place of the nearest member above it, and none if there is
+    no such member.
+
+    Parameters
+    ----------
+    text, value
+        A JSON text and its value.
+    paths
+        Paths in the value.
+    is_repeating
+        Whether the text repeats a key. If it does not, the search ends with the last path.
+    """
+    nearest = {path: _existing(value, path) for path in paths}
+    wanted = {path for path in nearest.values() if path}
+    above = {path[:depth] for path in wanted for depth in range(len(path))}
+    found: dict[JsonPath, int] = {}
+    for path, index in _members(text, above.__contains__) if wanted else ():
+        if path in wanted:
+            found[path] = index  # again if a key is repeated: the last one counts
+            if len(found) == len(wanted) and not is_repeating:
+                break
+    return {path: found[existing] for path, existing in nearest.items() if existing}
+
+
+def _existing(value: Json, path: JsonPath) -> JsonPath:
+    for depth, step in enumerate(path):
+        if isinstance(value, dict) and step in value:
+            value = value[str(step)]
+        elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+            value = value[step]
+        else:
+            return path[:depth]
+    return path
+
+
+def _members(
+    text: str, is_wanted: Callable[[JsonPath], bool] = lambda path: True
+) -> Iterator[tuple[JsonPath, int]]:
+    """Yield path and place of each member of the containers whose paths are wanted.
+
+    The text must be JSON as far as the first value that is refused.
+    """
+    steps: list[str | int] = []
+    closings: list[str] = []
+    index = _skip(text, 0)
+    while True:
+        # A value starts at index.
+        if text[index] in "{[" and is_wanted(tuple(steps)):
+            steps.append(-1)
+            closings.append("}" if text[index] == "{" else "]")
+            index += 1
+        else:
+            try:
+                index = _DECODER.raw_decode(text, index)[1]
+            except ValueError as error:
+                raise JsonSyntaxError(str(error), index) from error
+        index = _skip(text, index)
+        while closings and text[index] == closings[-1]:
+            steps.pop()
+            closings.pop()
+            index = _skip(text, index + 1)
+        if not closings:
+            return
+        start = index
+        if closings[-1] == "}":
+            steps[-1], index = _DECODER.raw_decode(text, index)
+            index = _skip(text, index)
+        else:
+            steps[-1] = int(steps[-1]) + 1
+        yield tuple(steps), start
+
+
+def _skip(text: str, index: int) -> int:
+    """Return the index behind blanks and one comma or colon."""
+    separator = _SEPARATOR.match(text, index)
+    assert separator is not None
+    return separator.end()
+
+
+def type_text(value: Json) -> str:
+    """Return what a value is in JSON's words."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return _TYPES.get(type(value), "an object")
