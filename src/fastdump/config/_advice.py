@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from fastdump.config._dump_path import split_remote
 from fastdump.config._findings import Findings, shown
 from fastdump.config._graph_engine import GraphEngineVerdict
-from fastdump.config._json_text import JsonObject, JsonPath
+from fastdump.config._json_places import JsonPath
+from fastdump.config._json_text import JsonObject
 from fastdump.config._model import RECORDS, BlacklistItem, DumpConfig, ListEntry
 
 _POSITION = re.compile(r"(input|output)[0-9]+")

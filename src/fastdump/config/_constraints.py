@@ -16,7 +16,7 @@ from fastdump.config._dump_path import (
 )
 from fastdump.config._dump_step import step_problems
 from fastdump.config._findings import Findings, shown
-from fastdump.config._json_text import JsonPath
+from fastdump.config._json_places import JsonPath
 from fastdump.config._model import DumpConfig, ListEntry
 
 MAX_BLACKLIST_ITEMS = 100

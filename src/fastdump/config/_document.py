@@ -13,13 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastdump.config._findings import Draft, Finding, Findings, Place, path_text
-from fastdump.config._json_text import (
-    Json,
-    JsonSyntaxError,
-    find_places,
-    read_json,
-    repeated_keys,
-)
+from fastdump.config._json_places import find_places
+from fastdump.config._json_text import Json, JsonSyntaxError, read_json, repeated_keys
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 MAX_NESTING = 10
@@ -41,19 +36,15 @@ class Document:
         The value; None if the text is not JSON.
     mark_nbytes
         Size of the byte order mark.
-    is_repeating
-        Whether the text repeats a key.
     """
 
     text: str = ""
     value: Json = None
     mark_nbytes: int = 0
-    is_repeating: bool = False
 
     def findings(self, drafts: Sequence[Draft]) -> tuple[Finding, ...]:
         """Return findings with their places."""
-        paths = {draft.path for draft in drafts}
-        indices = find_places(self.text, self.value, paths, is_repeating=self.is_repeating)
+        indices = find_places(self.text, self.value, {draft.path for draft in drafts})
         found = [indices.get(d.path) if d.index is None else d.index for d in drafts]
         positions = self._positions({index for index in found if index is not None})
         return tuple(
@@ -135,10 +126,9 @@ def read_document(data: bytes, findings: Findings) -> Document | None:
     except JsonSyntaxError as error:
         findings.error("syntax", (), str(error), index=error.index)
         return Document(text, None, mark_nbytes)
-    repeated = repeated_keys(value)
-    for path in repeated:
+    for path in repeated_keys(value):
         findings.warning("duplicate-key", path, "the key is repeated; its last value counts")
-    return Document(text, value, mark_nbytes, is_repeating=bool(repeated))
+    return Document(text, value, mark_nbytes)
 
 
 def _nesting(data: bytes) -> tuple[int, int, int]:

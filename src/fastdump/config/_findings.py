@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fastdump._printable import printable
-from fastdump.config._json_text import JsonPath
+from fastdump.config._json_places import JsonPath
 from fastdump.config._rules import RULES
 from fastdump.errors import FastdumpError
 

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from fastdump.config._findings import Findings, shown
-from fastdump.config._json_text import JsonObject, JsonPath, type_text
+from fastdump.config._json_places import JsonPath
+from fastdump.config._json_text import JsonObject, type_text
 from fastdump.config._model import ADAPTER, MAX_ARRAY_ERRORS, NULL, RECORDS, VALUES, DumpConfig
 
 _EXPECTED = {"string_type": "a string", "literal_error": "a string", "dataclass_type": "an object"}
