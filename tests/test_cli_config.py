@@ -310,7 +310,7 @@ def test_new_from_triage_says_what_it_cannot_select(
     ("text", "message"),
     [
         ("", "not what 'fastdump triage --json' prints: invalid JSON"),
-        ('{"dump": {}}', "report.json: not what 'fastdump triage --json' prints: findings: field"),
+        ('{"dump": {}}', "report.json: not what 'fastdump triage --json' prints: findings is"),
         ('{"findings": []}', "the report names no operator"),
         (triage_report("a", step=-1), "dump.dump_step: item 0"),
         (triage_report("\x1b[2J\ud800"), "invalid JSON"),
@@ -418,7 +418,7 @@ def test_nothing_else_of_the_package_imports_it() -> None:
     code = (
         "import sys, fastdump, fastdump._cli, fastdump._cli.stats\n"
         "assert fastdump.stats\n"
-        "print(any(name.startswith(('fastdump.config', 'pydantic')) for name in sys.modules))\n"
+        "print(any(name.startswith('fastdump.config') for name in sys.modules))\n"
     )
     process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ

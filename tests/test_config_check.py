@@ -6,14 +6,17 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from fastdump import FastdumpError, config
+from fastdump.config._json_text import JsonObject
+from fastdump.config._keys import DUMP, Kind, Object, Text
+from fastdump.config._model import RECORDS
+from fastdump.config._validation import problems
 
 ALL = {"dump_path": ".", "dump_list": [{}]}
 
@@ -962,13 +965,29 @@ def test_large_and_deep_files_are_findings(data: bytes, rule: str) -> None:
     assert all(len(str(finding)) < 500 for finding in report.findings)
 
 
-def test_a_multitude_of_errors_is_not_collected() -> None:
-    entries = [{"layer": [1] * 300}] * 10_000
-    with pytest.raises(ValidationError) as raised:
-        config.DumpConfig(dump_list=entries)  # type: ignore[arg-type]
-    assert 20 < raised.value.error_count() < 20_000
-    text = text_of(dump_path=".", dump_list=[*entries[:1000], {"layer": []}])
-    assert {rule for rule, _, _ in errors(text)} == {"type"}
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"dump_list": [{"layer": [1] * 1000}] * 1000},
+        {"dump_list": [{"optype_blacklist": [{"pos": [1] * 10}] * 100}] * 100},
+        {"dump_list": [{"opname_range": [1] * 1000}] * 1000},
+        {"dump_list": [1] * 1_000_000},
+        {"dump_stats": ["x"] * 1_000_000},
+        {"dump_stats": [1, "x"] * 1_000_000},
+        {"dump_kernel_data": "x," * 1_000_000},
+    ],
+)
+def test_a_multitude_of_problems_is_not_collected(keys: JsonObject) -> None:
+    assert sum(1 for _ in problems(keys, DUMP)) == 100
+
+
+@pytest.mark.parametrize(("n_wrong", "rules"), [(99, {"type", "entry"}), (100, {"type"})])
+def test_what_follows_a_hundred_errors_in_an_array_is_not_looked_at(
+    n_wrong: int, rules: set[str]
+) -> None:
+    wrong: list[Any] = [{"layer": [1] * (n_wrong - 1)}, 3]
+    text = text_of(dump_path=".", dump_list=[*wrong, {"layer": []}])
+    assert {rule for rule, _, _ in errors(text)} == rules
 
 
 def test_an_error_far_down_an_array_is_found() -> None:
@@ -1034,24 +1053,93 @@ def test_a_configuration_is_a_frozen_record_of_what_is_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "keys"),
+    ("record", "keys", "message"),
     [
-        (config.DumpConfig, {"dump_mode": "both"}),
-        (config.DumpConfig, {"dump_path": 3}),
-        (config.DumpConfig, {"dump_modes": "all"}),
-        (config.DumpConfig, {"dump_kernel_data": ("all", "x")}),
-        (config.DumpConfig, {"dump_list": [3]}),
-        (config.ListEntry, {"layer": "conv1"}),
-        (config.ListEntry, {"layers": ["conv1"]}),
-        (config.BlacklistItem, {"pos": [0]}),
-        (config.OpnameRange, {"begin": b"a"}),
+        (
+            config.DumpConfig,
+            {"dump_mode": "both"},
+            'dump_mode must be one of input, output, all, not "both"',
+        ),
+        (config.DumpConfig, {"dump_mode": ""}, 'dump_mode must be one of .*, not ""'),
+        (config.DumpConfig, {"dump_mode": ["all"]}, "dump_mode must be of type str, not tuple"),
+        (config.DumpConfig, {"dump_path": 3}, "dump_path must be of type str, not int"),
+        (config.DumpConfig, {"dump_path": Path("/d")}, "dump_path must be of type str, not .*Path"),
+        (config.DumpConfig, {"dump_step": [1, 2]}, "dump_step must be of type str, not tuple"),
+        (
+            config.DumpConfig,
+            {"dump_kernel_data": ("all", "x")},
+            r'dump_kernel_data\[1\] must be one of all, printf, .*, not "x"',
+        ),
+        (
+            config.DumpConfig,
+            {"dump_kernel_data": "all"},
+            "dump_kernel_data must be of type tuple, not str",
+        ),
+        (config.DumpConfig, {"dump_kernel_data": ("all,printf",)}, r"dump_kernel_data\[0\]"),
+        (config.DumpConfig, {"dump_stats": ("Max", "max")}, r'dump_stats\[1\] .*, not "max"'),
+        (
+            config.DumpConfig,
+            {"dump_list": [3]},
+            r"dump_list\[0\] must be of type ListEntry, not int",
+        ),
+        (
+            config.DumpConfig,
+            {"dump_list": [{}]},
+            r"dump_list\[0\] must be of type ListEntry, not dict",
+        ),
+        (
+            config.DumpConfig,
+            {"dump_list": config.ListEntry()},
+            "dump_list must be of type tuple, not ListEntry",
+        ),
+        (config.ListEntry, {"layer": "conv1"}, "layer must be of type tuple, not str"),
+        (config.ListEntry, {"layer": ("a", None)}, r"layer\[1\] must be of type str, not NoneType"),
+        (
+            config.ListEntry,
+            {"opname_range": [config.BlacklistItem()]},
+            r"opname_range\[0\] must be of type OpnameRange, not BlacklistItem",
+        ),
+        (config.BlacklistItem, {"pos": [0]}, r"pos\[0\] must be of type str, not int"),
+        (config.OpnameRange, {"begin": b"a"}, "begin must be of type str, not bytes"),
     ],
 )
 def test_a_record_is_not_made_of_what_it_cannot_hold(
-    record: Callable[..., Any], keys: dict[str, Any]
+    record: Callable[..., Any], keys: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=next(iter(keys))):
+    with pytest.raises(ValueError, match=f"^{message}"):
         record(**keys)
+
+
+@pytest.mark.parametrize(
+    ("record", "keys"), [(config.DumpConfig, "dump_modes"), (config.ListEntry, "layers")]
+)
+def test_a_record_has_no_unknown_keys(record: Callable[..., Any], keys: str) -> None:
+    with pytest.raises(TypeError, match=keys):
+        record(**{keys: "all"})
+
+
+def test_a_list_in_a_record_becomes_a_tuple() -> None:
+    entry = config.ListEntry(layer=["a"])  # type: ignore[arg-type]
+    dump = config.DumpConfig(dump_list=[entry], dump_stats=["Max"])  # type: ignore[arg-type]
+    assert (entry.layer, dump.dump_list, dump.dump_stats) == (("a",), (entry,), ("Max",))
+    assert len({dump, config.DumpConfig(dump_list=(entry,), dump_stats=("Max",))}) == 1
+
+
+@pytest.mark.parametrize(
+    "record", [config.DumpConfig, config.ListEntry, config.BlacklistItem, config.OpnameRange]
+)
+def test_the_table_of_keys_says_what_the_annotations_of_a_record_say(record: Any) -> None:
+    def annotated(kind: Kind) -> Any:
+        if isinstance(kind, Object):
+            return RECORDS[kind]
+        if isinstance(kind, Text):
+            return Literal[kind.values] if kind.values else str
+        return tuple[annotated(kind.of), ...]  # type: ignore[misc]
+
+    expected = {name: annotated(kind) | None for name, kind in record.kind.keys.items()}
+    hints = get_type_hints(record)
+    assert list(hints)[1:] == list(expected)
+    assert hints == expected | {"kind": ClassVar[Object]}
 
 
 def test_a_refused_configuration_is_an_error_with_all_findings(tmp_path: Path) -> None:

@@ -233,15 +233,32 @@ def test_names_from_statistics_files_are_told() -> None:
         (b"", "invalid JSON"),
         (b"\xff", "invalid JSON"),
         (b"[" * 100_000, "invalid JSON"),
-        (b"[]", "expected an object"),
-        (b"{}", "findings: field required"),
-        (b'{"findings": {}}', "findings: "),
-        (b'{"findings": [3]}', "findings[0]: expected an object"),
-        (b'{"findings": [{"severity": "fatal", "origin": null}]}', "findings[0].severity: "),
-        (json.dumps(report(finding(operator("a") | {"step": True}))), "origin.operator.step: "),
-        (json.dumps(report(finding(operator("a") | {"op_name": 3}))), "origin.operator.op_name: "),
+        (b"[]", "the report is an array, expected an object"),
+        (b"{}", "findings is missing"),
+        (b'{"findings": {}}', "findings is an object, expected an array"),
+        (b'{"findings": [3]}', "findings[0] is a number, expected an object"),
+        (
+            b'{"findings": [{"severity": "fatal", "origin": null}]}',
+            'findings[0].severity is "fatal", expected "error" or "warning"',
+        ),
+        (b'{"findings": [{"severity": "error"}]}', "findings[0].origin is missing"),
+        (
+            json.dumps(report(finding(operator("a") | {"step": True}))),
+            "origin.operator.step is true, expected an integer",
+        ),
+        (
+            json.dumps(report(finding(operator("a") | {"op_name": 3}))),
+            "origin.operator.op_name is a number, expected a string",
+        ),
+        (
+            json.dumps(report(finding(operator("a"), chain=[operator("b") | {"paths": [None]}]))),
+            "findings[0].chain[0].operator.paths[0] is null, expected a string",
+        ),
         (json.dumps(report(finding(operator("a") | {"op_name": "\ud800"}))), "invalid JSON"),
-        (json.dumps(report(finding({}))), "findings[0].origin.operator.op_name: field required"),
+        (
+            json.dumps(report(finding({}))),
+            "findings[0].origin.operator.op_name is missing",
+        ),
     ],
 )
 def test_what_is_no_report_is_refused(text: str | bytes, reason: str) -> None:

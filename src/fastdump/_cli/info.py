@@ -17,7 +17,7 @@ from fastdump._cli.options import json_option
 from fastdump._printable import printable
 from fastdump._styles import SUBTLE
 
-_DEPENDENCIES = ("numpy", "ml_dtypes", "arro3-core", "arro3-io", "click", "rich", "pydantic")
+_DEPENDENCIES = ("numpy", "ml_dtypes", "arro3-core", "arro3-io", "click", "rich")
 
 
 @click.command("info")

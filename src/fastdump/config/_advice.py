@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import re
 from collections.abc import Iterable
@@ -12,7 +11,8 @@ from fastdump.config._findings import Findings, shown
 from fastdump.config._graph_engine import GraphEngineVerdict
 from fastdump.config._json_places import JsonPath
 from fastdump.config._json_text import JsonObject
-from fastdump.config._model import RECORDS, BlacklistItem, DumpConfig, ListEntry
+from fastdump.config._keys import DUMP, ROOT, Array, Object
+from fastdump.config._model import BlacklistItem, DumpConfig, ListEntry
 
 _POSITION = re.compile(r"(input|output)[0-9]+")
 _UNUSED_IN_EXCEPTIONS = (
@@ -26,21 +26,21 @@ _UNUSED_IN_EXCEPTIONS = (
 
 
 def advise_on_keys(
-    members: JsonObject, path: JsonPath, findings: Findings, record: type = DumpConfig
+    members: JsonObject, findings: Findings, path: JsonPath = ROOT, kind: Object = DUMP
 ) -> None:
-    """Warn of unknown keys in the "dump" object at `path`, at every level."""
-    known = [field.name for field in dataclasses.fields(record)]
+    """Warn of unknown keys in an object, and in the objects below it."""
     for name, value in members.items():
-        if name not in known:
+        known = kind.keys.get(name)
+        if known is None:
             # Looking for a near name takes its time, and a hostile file has a million keys.
-            hint = near_name(name, known) if findings.is_listed("unknown-key") else None
+            hint = near_name(name, kind.keys) if findings.is_listed("unknown-key") else None
             message = f"the key {shown(name)} is not known"
             message += f"; {shown(hint)} is" if hint else ""
             findings.warning("unknown-key", (*path, name), message)
-        elif isinstance(value, list) and name in RECORDS:
+        elif isinstance(known, Array) and isinstance(known.of, Object) and isinstance(value, list):
             for i, element in enumerate(value):
                 if isinstance(element, dict):
-                    advise_on_keys(element, (*path, name, i), findings, RECORDS[name])
+                    advise_on_keys(element, findings, (*path, name, i), known.of)
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:

@@ -179,9 +179,9 @@ def _check_document(
         message = "releases before 9.1.0 refuse an empty object"
         findings.warning("older-release", _ROOT, message)
         return DumpConfig()
-    config, broken = validate(dump, _ROOT, findings)
+    config, broken = validate(dump, findings)
     Constraints(config, broken, _ROOT, findings, here=here).check()
-    advise_on_keys(dump, _ROOT, findings)
+    advise_on_keys(dump, findings)
     if not findings.refused:
         Advice(config, graph_engine, _ROOT, findings).advise()
     return config

@@ -14,7 +14,7 @@ from fastdump.config._dump_path import MAX_PATH_BYTES, failing_characters, split
 from fastdump.config._dump_step import MAX_ITEMS
 from fastdump.config._findings import Verdict, shown
 from fastdump.config._json_text import Json, JsonObject, type_text
-from fastdump.config._model import VALUES
+from fastdump.config._keys import VALUES
 
 _READ = (
     *("dump_path", "dump_mode", "dump_op_switch", "dump_level", "dump_scene"),

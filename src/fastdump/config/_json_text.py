@@ -25,7 +25,7 @@ _MAX_REPEATED_KEYS = 100
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.")
 # A quotation mark, an escape, a number, or a word that the decoder takes for a number.
 _TOKEN = re.compile(r'"|\\.|-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|Infinity)|NaN', re.DOTALL)
-_TYPES = {str: "a string", float: "a number", list: "an array"}
+_TYPES = {str: "a string", int: "a number", float: "a number", list: "an array"}
 
 
 class JsonSyntaxError(ValueError):
@@ -94,10 +94,15 @@ def read_json(text: str) -> Json:
     except _Refusal as refusal:
         reason, token = refusal.args
         raise JsonSyntaxError(reason, _index_of(token, text)) from refusal
-    for escape in _ESCAPE.finditer(text):
-        if escape[1]:
-            raise JsonSyntaxError("half of a surrogate pair", escape.start())
+    index = half_surrogate(text)
+    if index is not None:
+        raise JsonSyntaxError("half of a surrogate pair", index)
     return value
+
+
+def half_surrogate(text: str) -> int | None:
+    """Return where the first escape is that is half of a surrogate pair; None if there is none."""
+    return next((escape.start() for escape in _ESCAPE.finditer(text) if escape[1]), None)
 
 
 def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonSyntaxError:

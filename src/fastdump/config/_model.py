@@ -1,174 +1,147 @@
 """A configuration as typed, frozen records: the "dump" object of acl.json, key by key.
 
-Building a record by hand checks its types and values (pydantic's ``ValidationError``, a
-`ValueError`, says what is wrong); what keys ask of each other is what `check` finds.
+A record checks the types and values of its keys when it is made. What keys demand of each other
+is for `check`.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    PlainSerializer,
-    Strict,
-    StrictStr,
-    TypeAdapter,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-    model_validator,
+from fastdump.config._findings import shown
+from fastdump.config._keys import (
+    BLACKLIST_ITEM,
+    DUMP,
+    LIST_ENTRY,
+    OPNAME_RANGE,
+    VALUES,
+    Array,
+    Data,
+    KernelData,
+    Kind,
+    Level,
+    Mode,
+    Names,
+    Object,
+    Scene,
+    Statistic,
+    Switch,
+    Text,
 )
-from pydantic.dataclasses import dataclass
-
-Mode: TypeAlias = Literal["input", "output", "all"]
-Level: TypeAlias = Literal["op", "kernel", "all"]
-Data: TypeAlias = Literal["tensor", "stats"]
-Switch: TypeAlias = Literal["on", "off"]
-Scene: TypeAlias = Literal[
-    "watcher",
-    "lite_exception",
-    "aic_err_brief_dump",
-    "aic_err_norm_dump",
-    "aic_err_detail_dump",
-]
-KernelData: TypeAlias = Literal["all", "printf", "tensor", "assert", "timestamp"]
-Statistic: TypeAlias = Literal["Max", "Min", "Avg", "Nan", "Negative Inf", "Positive Inf", "L2norm"]
-
-VALUES: Final[dict[str, tuple[str, ...]]] = {
-    "dump_mode": get_args(Mode),
-    "dump_data": get_args(Data),
-    "dump_op_switch": get_args(Switch),
-    "dump_level": get_args(Level),
-    "dump_debug": get_args(Switch),
-    "dump_scene": get_args(Scene),
-    "dump_kernel_data": get_args(KernelData),
-    "dump_stats": get_args(Statistic),
-}
-"""The keys with fixed values, in the order in which the vendor's code looks at values."""
 
 STATISTICS: Final = VALUES["dump_stats"]
 
-MAX_ARRAY_ERRORS: Final = 100
-"""So many errors in an array, and the rest of it is not looked at."""
-
-
-def _bounded(array: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    # The errors of a hostile file would take a hundred times its size.
-    if isinstance(array, (list, tuple)):
-        n_errors = 0
-        for end in range(MAX_ARRAY_ERRORS, len(array), MAX_ARRAY_ERRORS):
-            try:
-                handler(array[end - MAX_ARRAY_ERRORS : end])
-            except ValidationError as error:
-                n_errors += error.error_count()
-                if n_errors >= MAX_ARRAY_ERRORS:
-                    return handler(array[:end])
-    return handler(array)
-
-
-def _split(text: object) -> object:
-    return tuple(text.split(",")) if isinstance(text, str) else text
-
-
-_Bounded: Final = WrapValidator(_bounded)
-_Strings: TypeAlias = Annotated[tuple[StrictStr, ...], _Bounded]
-_Statistics: TypeAlias = Annotated[tuple[Statistic, ...], _Bounded]
-# A tuple in Python, one string in JSON.
-_KernelData: TypeAlias = Annotated[
-    tuple[KernelData, ...],
-    Strict(),
-    _Bounded,
-    BeforeValidator(_split),
-    PlainSerializer(",".join),
-]
-
-_CONFIG: Final = ConfigDict(extra="forbid")
-
-NULL: Final = object()
-"""Stands for JSON's null while a record is made: no key may have it, unlike Python's None."""
-
 
 class _Record:
-    """What all records have in common: how they are made of JSON."""
+    """What all records have in common: they check the values of their keys."""
 
     __slots__ = ()
 
-    @model_validator(mode="before")
-    @classmethod
-    def _known_members(cls, value: Any) -> Any:
-        """Leave out keys that are not known, as the vendor's code does."""
-        if not isinstance(value, dict):
-            return value
-        return {
-            name: NULL if value[name] is None else value[name]
-            for name in cls.__dataclass_fields__  # type: ignore[attr-defined]
-            if name in value
-        }
+    kind: ClassVar[Object]
+
+    def __post_init__(self) -> None:
+        for name, kind in self.kind.keys.items():
+            value = getattr(self, name)
+            if isinstance(value, list):
+                value = tuple(value)
+                object.__setattr__(self, name, value)
+            problem = None if value is None else _problem(value, kind)
+            if problem is not None:
+                raise ValueError(f"{name}{problem}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+def _problem(value: Any, kind: Kind) -> str | None:
+    """Return why a record cannot hold a value, to be read after the key's name; None if it can."""
+    expected: type[Any] = str if isinstance(kind, Text) else tuple
+    if isinstance(kind, Object):
+        expected = RECORDS[kind]
+    if not isinstance(value, expected):
+        return f" must be of type {expected.__name__}, not {type(value).__name__}"
+    if isinstance(kind, Text) and kind.values and value not in kind.values:
+        return f" must be one of {', '.join(kind.values)}, not {shown(value)}"
+    if isinstance(kind, (Names, Array)):
+        for i, element in enumerate(value):
+            problem = _problem(element, kind.of)
+            if problem is not None:
+                return f"[{i}]{problem}"
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlacklistItem(_Record):
-    """What not to dump of the operators of one name or type.
+    """Tensors that are not dumped of the operators of one name or type.
 
     Attributes
     ----------
     name
-        An operator's type in an ``optype_blacklist``, its name in an ``opname_blacklist``.
+        An operator type in an ``optype_blacklist``, an operator name in an ``opname_blacklist``.
     pos
-        "input0", "output1": which of its tensors.
+        The tensors: "input0", "output1".
     """
 
-    name: StrictStr | None = None
-    pos: _Strings | None = None
+    kind: ClassVar[Object] = BLACKLIST_ITEM
+
+    name: str | None = None
+    pos: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpnameRange(_Record):
-    """Operators from `begin` to `end`, both included, in the order of execution."""
+    """The operators from `begin` to `end`, both included, in the order of execution.
 
-    begin: StrictStr | None = None
-    end: StrictStr | None = None
+    Attributes
+    ----------
+    begin, end
+        Names of operators.
+    """
+
+    kind: ClassVar[Object] = OPNAME_RANGE
+
+    begin: str | None = None
+    end: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListEntry(_Record):
-    """One entry of ``dump_list``. None stands for a key that is not there.
+    """One entry of ``dump_list``. A key that is not set is None.
 
     Attributes
     ----------
     model_name
-        The model's file name without suffix, or the outermost "name" of its JSON; None: all.
+        The model's file name without suffix, or the outermost "name" in its JSON; None for all
+        models.
     layer
-        Names of operators; None: all.
+        Names of operators; None for all operators.
     watcher_nodes
         Operators whose outputs are watched.
     optype_blacklist, opname_blacklist
-        What not to dump, by type and by name.
+        What is not dumped, by operator type and by operator name.
     opname_range
         Ranges of operators to dump.
     """
 
-    model_name: StrictStr | None = None
-    layer: _Strings | None = None
-    watcher_nodes: _Strings | None = None
-    optype_blacklist: Annotated[tuple[BlacklistItem, ...], _Bounded] | None = None
-    opname_blacklist: Annotated[tuple[BlacklistItem, ...], _Bounded] | None = None
-    opname_range: Annotated[tuple[OpnameRange, ...], _Bounded] | None = None
+    kind: ClassVar[Object] = LIST_ENTRY
+
+    model_name: str | None = None
+    layer: tuple[str, ...] | None = None
+    watcher_nodes: tuple[str, ...] | None = None
+    optype_blacklist: tuple[BlacklistItem, ...] | None = None
+    opname_blacklist: tuple[BlacklistItem, ...] | None = None
+    opname_range: tuple[OpnameRange, ...] | None = None
 
     @property
     def is_void(self) -> bool:
-        """Whether the graph engine drops this: something is there, and empty."""
+        """Whether the graph engine drops this entry: its model name or its layer is empty."""
         return self.model_name == "" or self.layer == ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DumpConfig(_Record):
-    """The "dump" object of an acl.json. None stands for a key that is not there.
+    """The "dump" object of an acl.json. A key that is not set is None.
 
-    The keys are as written; the properties say what is in force, defaults applied.
+    The attributes hold what is written; the properties apply the defaults.
 
     Attributes
     ----------
@@ -177,7 +150,7 @@ class DumpConfig(_Record):
     dump_mode
         "input", "output" or "all".
     dump_op_switch
-        "on" dumps operators that are called one by one.
+        "on" dumps operators that run one by one.
     dump_level
         "op" (operators of graphs), "kernel" (kernels of the single-operator API) or "all".
     dump_scene
@@ -189,25 +162,31 @@ class DumpConfig(_Record):
     dump_kernel_data
         What to keep of what kernels print: "all", "printf", "tensor", "assert", "timestamp".
     dump_step
-        ``0|3-5|10``; empty or None: all steps.
+        Steps to dump, such as ``0|3-5|10``; all steps if it is empty or None.
     dump_stats
-        Which statistics.
+        Names of statistics to dump.
     dump_list
         Models and operators to dump.
+
+    Raises
+    ------
+    ValueError
+        If a value has the wrong type, or is not one of those allowed.
     """
 
-    # In the order in which the vendor's code looks at types.
-    dump_path: StrictStr | None = None
+    kind: ClassVar[Object] = DUMP
+
+    dump_path: str | None = None
     dump_mode: Mode | None = None
     dump_op_switch: Switch | None = None
     dump_level: Level | None = None
     dump_scene: Scene | None = None
     dump_data: Data | None = None
     dump_debug: Switch | None = None
-    dump_kernel_data: _KernelData | None = None
-    dump_step: StrictStr | None = None
-    dump_stats: _Statistics | None = None
-    dump_list: Annotated[tuple[ListEntry, ...], _Bounded] | None = None
+    dump_kernel_data: tuple[KernelData, ...] | None = None
+    dump_step: str | None = None
+    dump_stats: tuple[Statistic, ...] | None = None
+    dump_list: tuple[ListEntry, ...] | None = None
 
     @property
     def mode(self) -> Mode:
@@ -270,22 +249,29 @@ class DumpConfig(_Record):
 
     def to_json(self) -> str:
         """Return the text of an acl.json with this configuration, ending in a newline."""
-        return json_text(ADAPTER.dump_python(self, mode="json", exclude_none=True))
+        return json_text(self)
 
 
-def json_text(dump: dict[str, Any]) -> str:
-    """Return the text of an acl.json with a "dump" object."""
-    text = json.dumps({"dump": dump}, indent=4, ensure_ascii=False) + "\n"
+RECORDS: Final[dict[Object, type[_Record]]] = {
+    record.kind: record for record in (BlacklistItem, OpnameRange, ListEntry, DumpConfig)
+}
+"""The record that holds each kind of object."""
+
+
+def json_text(dump: object) -> str:
+    """Return the text of an acl.json whose "dump" object is a record or a dictionary."""
+    text = json.dumps({"dump": dump}, indent=4, ensure_ascii=False, default=_in_json) + "\n"
     # Names may come from a hostile dump: what a terminal would act on is written as JSON's escape.
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
-ADAPTER: Final = TypeAdapter(DumpConfig)
-
-RECORDS: Final[dict[str, type[_Record]]] = {
-    "dump_list": ListEntry,
-    "optype_blacklist": BlacklistItem,
-    "opname_blacklist": BlacklistItem,
-    "opname_range": OpnameRange,
-}
-"""The record of each element, by the key of the array."""
+def _in_json(record: object) -> dict[str, Any]:
+    """Return what `json.dumps` writes for a record: the keys that are set."""
+    if not isinstance(record, _Record):
+        raise TypeError(f"{type(record).__name__} cannot be written as JSON")
+    members = {name: getattr(record, name) for name in record.kind.keys}
+    return {
+        name: ",".join(value) if isinstance(record.kind.keys[name], Names) else value
+        for name, value in members.items()
+        if value is not None
+    }

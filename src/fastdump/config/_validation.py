@@ -1,111 +1,119 @@
 """The first two things that the vendor's code checks: the types of all keys, then their values.
 
-Both look at every key that is known, also where it has no effect, and never at others.
+Both checks look at every known key, even where it has no effect, and never at an unknown one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
-
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
 from fastdump.config._findings import Findings, shown
 from fastdump.config._json_places import JsonPath
 from fastdump.config._json_text import JsonObject, type_text
-from fastdump.config._model import ADAPTER, MAX_ARRAY_ERRORS, NULL, RECORDS, VALUES, DumpConfig
+from fastdump.config._keys import DUMP, ROOT, VALUES, Array, Kind, Names, Object, Text
+from fastdump.config._model import RECORDS, DumpConfig
 
-_EXPECTED = {"string_type": "a string", "literal_error": "a string", "dataclass_type": "an object"}
-_VALUE_ORDER = list(VALUES)
+# The rest of an array with so many problems is not looked at: they would fill the memory.
+_MAX_PROBLEMS = 100
 
 
-def validate(
-    dump: JsonObject, root: JsonPath, findings: Findings
-) -> tuple[DumpConfig, frozenset[JsonPath]]:
-    """Check the types and values of all known keys of the "dump" object at `root`.
+class Problem(NamedTuple):
+    """A value of the wrong type, or one that is not allowed."""
+
+    path: JsonPath
+    value: Any
+    kind: Kind
+
+
+def validate(dump: JsonObject, findings: Findings) -> tuple[DumpConfig, frozenset[JsonPath]]:
+    """Check the types and values of all known keys of the "dump" object.
+
+    Parameters
+    ----------
+    dump
+        The object.
+    findings
+        Receives the errors, all types first.
 
     Returns
     -------
     DumpConfig
-        Without what is broken; an element of an array of objects that is none is empty.
+        The keys that are right; in an array of objects, an element that is not an object is an
+        empty record.
     frozenset of paths
-        Below `root`, of what is broken.
+        The keys and elements that are left out, by their paths below the object.
     """
-    try:
-        return ADAPTER.validate_python(dump), frozenset()
-    except ValidationError as raised:
-        errors = raised.errors(include_url=False, include_context=False)
-    places = [_place(error["loc"]) for error in errors]
-    wrong_values = []
-    for error, place in zip(errors, places, strict=True):
-        if error["type"] == "literal_error" and isinstance(error["input"], str):
-            wrong_values.append((place, error["input"]))
-        else:
-            findings.error("type", (*root, *place), _type_message(error, place))
-    for place, text in sorted(wrong_values, key=lambda wrong: _VALUE_ORDER.index(str(wrong[0][0]))):
-        _add_value(text, place, root, findings)
-    broken = _broken(places)
-    return ADAPTER.validate_python(_without(dump, broken)), broken
+    found = list(problems(dump, DUMP))
+    types = [problem for problem in found if not _has_type(problem.value, problem.kind)]
+    values = [problem for problem in found if _has_type(problem.value, problem.kind)]
+    order = list(VALUES)
+    for problem in types:
+        message = f"{type_text(problem.value)} where {problem.kind.expected} is expected"
+        findings.error("type", (*ROOT, *problem.path), message)
+    for problem in sorted(values, key=lambda problem: order.index(str(problem.path[0]))):
+        message = _value_message(problem.value, VALUES[str(problem.path[0])])
+        code = None if problem.value else "EP0001"
+        findings.error("value", (*ROOT, *problem.path), message, code=code)
+    broken = _broken(found)
+    config: DumpConfig = _read(dump, DUMP, (), broken)
+    return config, broken
 
 
-def _place(loc: JsonPath) -> JsonPath:
-    # The items of this key are parts of one string.
-    return loc[:1] if loc[0] == "dump_kernel_data" else loc
+def problems(value: Any, kind: Kind, path: JsonPath = ()) -> Iterator[Problem]:
+    """Yield what is wrong in a value, in the order of the table of keys."""
+    if not _has_type(value, kind):
+        yield Problem(path, value, kind)
+    elif isinstance(kind, Object):
+        for name, member in kind.keys.items():
+            if name in value:
+                yield from problems(value[name], member, (*path, name))
+    elif isinstance(kind, Array):
+        elements = (problems(element, kind.of, (*path, i)) for i, element in enumerate(value))
+        yield from islice(chain.from_iterable(elements), _MAX_PROBLEMS)
+    elif isinstance(kind, Names):
+        names = (problems(name, kind.of, path) for name in value.split(","))
+        yield from islice(chain.from_iterable(names), _MAX_PROBLEMS)
+    elif kind.values and value not in kind.values:
+        yield Problem(path, value, kind)
 
 
-def _type_message(error: ErrorDetails, place: JsonPath) -> str:
-    expected = _EXPECTED.get(error["type"])
-    if place[-1] == "dump_kernel_data":
-        expected = "a string"
-    elif expected is None:
-        expected = f"an array of {'objects' if place[-1] in RECORDS else 'strings'}"
-    value = None if error["input"] is NULL else error["input"]
-    return f"{type_text(value)} where {expected} is expected"
+def _has_type(value: Any, kind: Kind) -> bool:
+    return isinstance(value, kind.json_type)
 
 
-def _add_value(text: str, place: JsonPath, root: JsonPath, findings: Findings) -> None:
-    name = str(place[0])
-    if not text:
-        item = "item" if name == "dump_kernel_data" else "value"
-        findings.error("value", (*root, *place), f"the {item} is empty", code="EP0001")
-        return
-    values = VALUES[name]
+def _value_message(text: str, values: Collection[str]) -> str:
     near = next((value for value in values if value.lower() == text.strip().lower()), None)
     expected = shown(near) if near else f"one of {', '.join(values)}"
-    findings.error("value", (*root, *place), f"{shown(text)} is not {expected}")
+    return f"{shown(text)} is not {expected}"
 
 
-def _broken(places: Iterable[JsonPath]) -> frozenset[JsonPath]:
-    """Return the paths of the keys, and of the elements of arrays of objects, that do not hold."""
+def _broken(found: Iterable[Problem]) -> frozenset[JsonPath]:
     broken = set()
-    n_errors: Counter[JsonPath] = Counter()
-    for place in places:
-        is_string = isinstance(place[-1], int) and place[-2] not in RECORDS
-        broken.add(place[:-1] if is_string else place)
-        n_errors.update(place[:i] for i, step in enumerate(place) if isinstance(step, int))
-    # What follows so many errors in an array has not been looked at.
-    broken.update(array for array, n in n_errors.items() if n >= MAX_ARRAY_ERRORS)
+    n_problems: Counter[JsonPath] = Counter()
+    for path, _, kind in found:
+        # An array with a wrong string is broken as a whole, one with a wrong object is not.
+        is_string = isinstance(path[-1], int) and isinstance(kind, Text)
+        broken.add(path[:-1] if is_string else path)
+        n_problems.update(path[:i] for i, step in enumerate(path) if isinstance(step, int))
+    broken.update(array for array, n in n_problems.items() if n >= _MAX_PROBLEMS)
     return frozenset(broken)
 
 
-def _without(dump: JsonObject, broken: Iterable[JsonPath]) -> dict[str, Any]:
-    """Return a copy without what is broken; what is not on the way to that is shared."""
-    root: dict[str, Any] = dict(dump)
-    copies: dict[JsonPath, Any] = {(): root}
-    for path in sorted(broken, key=len):
-        if any(path[:i] in broken for i in range(1, len(path))):
-            continue
-        container = root
-        for i, step in enumerate(path[:-1], 1):
-            if path[:i] not in copies:
-                child = container[step]  # type: ignore[index]
-                copies[path[:i]] = dict(child) if isinstance(child, dict) else list(child)
-                container[step] = copies[path[:i]]  # type: ignore[index]
-            container = copies[path[:i]]
-        if isinstance(path[-1], int):
-            container[path[-1]] = {}  # type: ignore[index]
-        else:
-            del container[path[-1]]
-    return root
+def _read(value: Any, kind: Kind, path: JsonPath, broken: Collection[JsonPath]) -> Any:
+    """Return a value as a record holds it, without what is broken."""
+    if isinstance(kind, Object):
+        places = {name: (*path, name) for name in kind.keys if name in value}
+        return RECORDS[kind](
+            **{
+                name: _read(value[name], kind.keys[name], place, broken)
+                for name, place in places.items()
+                if place not in broken
+            }
+        )
+    if isinstance(kind, Array) and isinstance(kind.of, Object):
+        elements = [{} if (*path, i) in broken else element for i, element in enumerate(value)]
+        return [_read(element, kind.of, (*path, i), broken) for i, element in enumerate(elements)]
+    return value.split(",") if isinstance(kind, Names) else value

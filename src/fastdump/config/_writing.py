@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pydantic_core import to_jsonable_python
-
 from fastdump.config._check import check_text
 from fastdump.config._dump_step import step_text
 from fastdump.config._findings import ConfigError
@@ -62,9 +60,7 @@ def build(
     """
     keys = {
         "dump_path": dump_path,
-        "dump_list": None
-        if dump_list is None
-        else to_jsonable_python(dump_list, exclude_none=True),
+        "dump_list": None if dump_list is None else list(dump_list),
         "dump_mode": dump_mode,
         "dump_level": dump_level,
         "dump_op_switch": dump_op_switch,
