@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fastdump import config, testing
+from fastdump import config, demo, testing
 from fastdump._cli import main
 
 GOOD = '{"dump": {"dump_path": ".", "dump_list": [{"layer": ["conv1"]}]}}'
@@ -117,11 +120,11 @@ def test_a_missing_dump_path_is_an_error_only_here(
 def test_explain_an_acl_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "explain", "good.json"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith('What is dumped\n  Of operators "conv1" of all models: outputs.\n')
+    assert out.startswith('What is dumped\n  Outputs of operators "conv1" of all models.\n')
     assert out == str(config.explain(config.load("good.json"))) + "\n"
     assert main(["config", "explain", "good.json", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["what"][0] == 'Of operators "conv1" of all models: outputs.'
+    assert document["what"][0] == 'Outputs of operators "conv1" of all models.'
     assert set(document) == {
         *("fastdump", "path", "what", "where", "size", "calls", "notes", "warnings")
     }
@@ -345,7 +348,7 @@ def test_new_for_torchair(files: Path, capsys: pytest.CaptureFixture[str]) -> No
     compile(out, "code", "exec")
     assert "config.dump_config.dump_layer = 'a'\n" in out
     assert main(["config", "new", "overflow", "/d", "--for-torchair"]) == 2
-    assert "cannot say this: overflows; with -o FILE" in capsys.readouterr().err
+    assert "cannot express this: overflows; with -o FILE" in capsys.readouterr().err
     assert main(["config", "new", "overflow", "/d", "--for-torchair", "-o", "acl.json"]) == 0
     path = str((files / "acl.json").resolve())
     assert f"config.dump_config.dump_config_path = {path!r}\n" in capsys.readouterr().out
@@ -364,7 +367,10 @@ def test_new_for_torchair(files: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["new", "watcher", "/d"], "Missing option '--watch'"),
         (["new", "model", ""], "dump.dump_path: dump_path is empty"),
         (["new", "model", "/d", "--step", "5-3"], "dump.dump_step: item 0"),
-        (["new", "model", "/d", "--range", "a", "b"], "opname_range with model_name missing"),
+        (
+            ["new", "model", "/d", "--range", "a", "b"],
+            "opname_range needs a model_name, which is missing",
+        ),
         (["new", "model", "/d", "--statistic", "Max"], "--statistic needs --stats"),
         (["new", "model", "/d", "--mode", "both"], "Invalid value for '--mode'"),
         (["new", "nothing"], "No such command 'nothing'"),
@@ -412,6 +418,41 @@ def test_a_group_alone_shows_its_help(
 def test_every_command_has_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", *name.split(), "--help"]) == 0
     assert f"\n    fastdump config {name} " in capsys.readouterr().out
+
+
+def test_the_documentation_shows_what_the_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (Path(__file__).resolve().parents[1] / "docs" / "config.md").read_text()
+    # Each command, and the indented lines up to the next one.
+    blocks = re.findall(r"^    \$ (.*)\n((?:    (?!\$ ).*\n|\n)*)", text, re.MULTILINE)
+    shown = {command: textwrap.dedent(output).strip() for command, output in blocks}
+    monkeypatch.chdir(tmp_path)
+    demo.write_demo("dump")
+    Path("acl.json").write_text(shown.pop("cat acl.json") + "\n")
+    Path("surprising.json").write_text(
+        """{
+    "dump": {
+        "dump_path": "/data/my dump",
+        "dump_list": [
+            {"model_name": "resnet50"},
+            {"layer": ["conv1"]}
+        ]
+    }
+}
+"""
+    )
+    assert main(["triage", "dump", "--json"]) == 1
+    Path("report.json").write_text(capsys.readouterr().out)
+    assert shown.pop("fastdump triage dump/ --json > report.json") == ""
+    from_triage = "fastdump config new model /data/dump --from-triage report.json"
+    main([*shlex.split(from_triage)[1:], "-o", "next.json"])
+    capsys.readouterr()
+    assert len(shown) == 6
+    for command, output in shown.items():
+        main(shlex.split(command)[1:])
+        out, err = capsys.readouterr()
+        assert (err + out).strip() == output, command
 
 
 def test_nothing_else_of_the_package_imports_it() -> None:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from fastdump import FastdumpError, config
 from fastdump.config._json_text import JsonObject
-from fastdump.config._keys import DUMP, Kind, Object, Text
-from fastdump.config._model import RECORDS
+from fastdump.config._keys import DUMP, Kind, Names
+from fastdump.config._model import record_of
 from fastdump.config._validation import problems
 
 ALL = {"dump_path": ".", "dump_list": [{}]}
@@ -662,10 +662,10 @@ def test_unknown_keys_are_ignored_and_named_at_every_level() -> None:
     found = {w.place.path: w.message for w in report.warnings if w.rule == "unknown-key"}
     first = "dump.dump_list[0]"
     assert found == {
-        "dump.dumpmode": 'the key "dumpmode" is not known; "dump_mode" is',
-        f"{first}.modelname": 'the key "modelname" is not known; "model_name" is',
-        f"{first}.layers": 'the key "layers" is not known; "layer" is',
-        f"{first}.optype_blacklist[0].position": 'the key "position" is not known',
+        "dump.dumpmode": 'unknown key "dumpmode"; did you mean "dump_mode"?',
+        f"{first}.modelname": 'unknown key "modelname"; did you mean "model_name"?',
+        f"{first}.layers": 'unknown key "layers"; did you mean "layer"?',
+        f"{first}.optype_blacklist[0].position": 'unknown key "position"',
     }
     assert warnings('{"Dump": {}, "other": 1}') == [("nothing", "")]
 
@@ -1128,18 +1128,19 @@ def test_a_list_in_a_record_becomes_a_tuple() -> None:
 @pytest.mark.parametrize(
     "record", [config.DumpConfig, config.ListEntry, config.BlacklistItem, config.OpnameRange]
 )
-def test_the_table_of_keys_says_what_the_annotations_of_a_record_say(record: Any) -> None:
+def test_the_tables_of_keys_say_what_the_annotations_of_a_record_say(record: Any) -> None:
     def annotated(kind: Kind) -> Any:
-        if isinstance(kind, Object):
-            return RECORDS[kind]
-        if isinstance(kind, Text):
-            return Literal[kind.values] if kind.values else str
-        return tuple[annotated(kind.of), ...]  # type: ignore[misc]
+        if isinstance(kind, dict):
+            return record_of(kind)
+        if isinstance(kind, (Names, list)):
+            of = annotated(kind[0] if isinstance(kind, list) else tuple(kind))
+            return tuple[of, ...]  # type: ignore[valid-type]
+        return Literal[kind] if kind else str
 
-    expected = {name: annotated(kind) | None for name, kind in record.kind.keys.items()}
     hints = get_type_hints(record)
-    assert list(hints)[1:] == list(expected)
-    assert hints == expected | {"kind": ClassVar[Object]}
+    del hints["keys"]
+    assert hints == {name: annotated(kind) | None for name, kind in record.keys.items()}
+    assert list(hints) == list(record.keys)
 
 
 def test_a_refused_configuration_is_an_error_with_all_findings(tmp_path: Path) -> None:

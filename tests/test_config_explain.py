@@ -78,8 +78,8 @@ def test_model_dump() -> None:
         dump_level="op",
         dump_step="0|3-5",
     )
-    assert 'Of operators "x", "y" of model "m": inputs and outputs.' in text
-    assert 'Of all operators of model "n": inputs and outputs.' in text
+    assert 'Inputs and outputs of operators "x", "y" of model "m".' in text
+    assert 'Inputs and outputs of all operators of model "n".' in text
     assert "Only these steps: 0, 3-5." in text
     assert (
         "/data/{time}/{device}/{model}/{model_id}/{step}/"
@@ -101,34 +101,34 @@ def test_what_is_excluded_and_what_is_a_range() -> None:
         ],
         dump_level="op",
     )
-    assert 'Of operators "a" to "b" of model "m": outputs.' in text
-    assert 'Not output0, output1 of operators of type "T" of model "m".' in text
-    assert 'Not output2 of operators of name "c" of model "m".' in text
+    assert 'Outputs of operators "a" to "b" of model "m".' in text
+    assert 'But not output0, output1 of operators of type "T" of model "m".' in text
+    assert 'But not output2 of operators of name "c" of model "m".' in text
     assert '"d"' not in text, "an item without pos excludes nothing"
 
 
 def test_statistics() -> None:
     text = explained(dump_list=[{}], dump_data="stats", dump_stats=["Max", "L2norm"])
-    assert "Of all operators of all models: Max, L2norm of outputs, in CSV files." in text
+    assert "Max, L2norm of outputs of all operators of all models, in CSV files." in text
     assert "{timestamp}.csv" in text
-    assert "they do not replace them" in text
+    assert "does not replace them" in text
 
 
 def test_single_operators() -> None:
     text = explained(dump_op_switch="on", dump_path="out")
-    assert "Of operators that are run one by one: outputs." in text
+    assert "Outputs of operators that are run one by one." in text
     assert " out/{time}/{device}/{op_type}." in text
     assert "relative to the current directory" in text
     text = explained(dump_op_switch="on", dump_level="kernel")
     assert "one by one" not in text
-    assert "Of kernels of the single-operator API (aclnn): outputs." in text
+    assert "Outputs of kernels of the single-operator API (aclnn)." in text
     assert "{model_id}" not in text
 
 
 def test_overflow() -> None:
     assert parse(dump_debug="on", dump_mode="output").mode == "all"
     text = explained(dump_debug="on", dump_mode="output", dump_data="stats")
-    assert "that overflows: inputs and outputs." in text
+    assert "Inputs and outputs of every AI Core operator that overflows." in text
     assert "Opdebug.Node_OpDebug." in text
     assert ".csv" not in text.replace("mapping.csv", "")
     assert "--status_check=1" in text
@@ -138,10 +138,10 @@ def test_watcher() -> None:
     text = explained(
         dump_scene="watcher", dump_list=[{"layer": ["a"], "watcher_nodes": ["c", "d"]}]
     )
-    assert 'outputs of "c", "d" when they have run, and again when each of "a" has run.' in text
+    assert 'Outputs of "c", "d" after they have run, and again after each of "a" has run.' in text
     assert "{executed}_To_{watched}" in text
     text = explained(dump_scene="watcher", dump_list=[{"watcher_nodes": ["c"]}])
-    assert "again when every operator has run." in text
+    assert "again after each operator has run." in text
 
 
 @pytest.mark.parametrize(
@@ -179,14 +179,14 @@ def test_nothing() -> None:
 
 def test_entries_that_do_not_count_are_not_mentioned() -> None:
     text = explained(dump_list=[{"model_name": "m"}, {"layer": ["x"]}, {"layer": ["y"]}])
-    assert 'Of operators "y" of all models: outputs.' in text
+    assert 'Outputs of operators "y" of all models.' in text
     assert '"m"' not in text
     assert '"x"' not in text
 
 
 def test_steps_without_end_are_no_problem() -> None:
     text = explained(dump_list=[{}], dump_step=f"0-{2**63}|3")
-    assert "Only these steps: 0 to 9223372036854775807, 3 to 3." in text
+    assert "Only these steps: 0-9223372036854775807." in text
 
 
 def test_many_names_are_cut_short() -> None:
@@ -306,7 +306,7 @@ def test_the_size_in_words(table: StatsTable) -> None:
     assert 'Not in the example: "typo".' in text
     outputs = table.filter(tensor="output")
     text = str(config.explain(parse(dump_list=[{}], dump_mode="all"), like=outputs))
-    assert "Not counted: inputs, of which the example has none." in text
+    assert "Not counted: inputs, because the example has none." in text
 
 
 def test_an_empty_table_is_no_problem(table: StatsTable) -> None:
@@ -469,14 +469,14 @@ def test_statistics_are_known_by_their_source(make_arrow: Any) -> None:
             ['Operators of model "net.0" are missing: "b", "c".'],
         ),
         ({"dump_list": [{"layer": ["b"]}]}, ['Operators are missing: "b".']),
-        ({"dump_list": [{"model_name": "x"}]}, ['Nothing is there of model "x".']),
+        ({"dump_list": [{"model_name": "x"}]}, ['Model "x" is missing.']),
         (
             {"dump_list": [{}], "dump_data": "stats"},
-            ["There are no statistics, dump_data is stats."],
+            ["There are no statistics, although dump_data is stats."],
         ),
         (
             {"dump_scene": "watcher", "dump_list": [{"layer": ["a/0"], "watcher_nodes": ["a/1"]}]},
-            ['"a/1" is missing as it was after "a/0".'],
+            ['"a/1" was not dumped again after "a/0".'],
         ),
         (
             {"dump_scene": "watcher", "dump_list": [{"watcher_nodes": ["b"]}]},
@@ -501,7 +501,7 @@ def test_inputs_that_are_missing(table: StatsTable) -> None:
     assert config.missing(parse(dump_list=[{}]), outputs) == []
     for mode in ("input", "all"):
         assert config.missing(parse(dump_list=[{}], dump_mode=mode), outputs) == [
-            f"There are no inputs, dump_mode is {mode}."
+            f"There are no inputs, although dump_mode is {mode}."
         ]
 
 
@@ -531,4 +531,4 @@ def test_a_whole_watcher_dump_lacks_nothing(make_arrow: Any) -> None:
     entry = {"layer": ["a", "c"], "watcher_nodes": ["c", "d"]}
     promise = parse(dump_scene="watcher", dump_list=[entry])
     assert config.missing(promise, table) == []
-    assert config.missing(promise, table[:3]) == ['"d" is missing as it was after "a".']
+    assert config.missing(promise, table[:3]) == ['"d" was not dumped again after "a".']

@@ -126,8 +126,8 @@ def test_options_of_torchair() -> None:
         ),
     ],
 )
-def test_what_torchairs_options_cannot_say(keys: dict[str, Any], reason: str) -> None:
-    with pytest.raises(config.ConfigError, match="cannot say this") as raised:
+def test_what_torchairs_options_cannot_express(keys: dict[str, Any], reason: str) -> None:
+    with pytest.raises(config.ConfigError, match="cannot express this") as raised:
         config.torchair_options(parse(**keys))
     assert reason in str(raised.value)
 

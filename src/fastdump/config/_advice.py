@@ -1,84 +1,82 @@
-"""Warnings: what the vendor's code takes without a word, and what then does not happen."""
+"""Warnings: what the vendor's code accepts silently, and what does not happen then."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from fastdump.config._dump_path import split_remote
-from fastdump.config._findings import Findings, shown
+from fastdump.config._findings import Findings
 from fastdump.config._graph_engine import GraphEngineVerdict
 from fastdump.config._json_places import JsonPath
 from fastdump.config._json_text import JsonObject
-from fastdump.config._keys import DUMP, ROOT, Array, Object
+from fastdump.config._keys import BLACKLISTS, DUMP, ROOT, Keys
 from fastdump.config._model import BlacklistItem, DumpConfig, ListEntry
+from fastdump.config._wording import quoted
 
 _POSITION = re.compile(r"(input|output)[0-9]+")
-_UNUSED_IN_EXCEPTIONS = (
-    "dump_list",
-    "dump_mode",
-    "dump_level",
-    "dump_data",
-    "dump_stats",
-    "dump_step",
-)
+_UNUSED = ("dump_list", "dump_mode", "dump_level", "dump_data", "dump_stats", "dump_step")
 
 
 def advise_on_keys(
-    members: JsonObject, findings: Findings, path: JsonPath = ROOT, kind: Object = DUMP
+    members: JsonObject, findings: Findings, path: JsonPath = ROOT, keys: Keys = DUMP
 ) -> None:
-    """Warn of unknown keys in an object, and in the objects below it."""
+    """Warn of unknown keys in the "dump" object and in the objects below it.
+
+    Parameters
+    ----------
+    members
+        The object.
+    findings
+        Receives the warnings.
+    path
+        Path of the object.
+    keys
+        The keys that are known.
+    """
     for name, value in members.items():
-        known = kind.keys.get(name)
-        if known is None:
-            # Looking for a near name takes its time, and a hostile file has a million keys.
-            hint = near_name(name, kind.keys) if findings.is_listed("unknown-key") else None
-            message = f"the key {shown(name)} is not known"
-            message += f"; {shown(hint)} is" if hint else ""
-            findings.warning("unknown-key", (*path, name), message)
-        elif isinstance(known, Array) and isinstance(known.of, Object) and isinstance(value, list):
+        kind = keys.get(name)
+        if kind is None:
+            # To look for a near name takes time, and a hostile file has a million keys.
+            if not findings.is_full("unknown-key"):
+                near = near_name(name, keys)
+                hint = f"; did you mean {quoted(near)}?" if near else ""
+                findings.warning("unknown-key", (*path, name), f"unknown key {quoted(name)}{hint}")
+        elif isinstance(kind, list) and isinstance(kind[0], dict) and isinstance(value, list):
             for i, element in enumerate(value):
                 if isinstance(element, dict):
-                    advise_on_keys(element, findings, (*path, name, i), known.of)
+                    advise_on_keys(element, findings, (*path, name, i), kind[0])
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the one of `names` that `name` resembles, if there is one."""
+    """Return the one of `names` that `name` resembles most; None if it resembles none."""
     close = difflib.get_close_matches(name[:60].lower(), names, n=1, cutoff=0.75)
     return close[0] if close else None
 
 
+@dataclass(frozen=True)
 class Advice:
     """The warnings about a configuration that is not refused.
 
-    Parameters
+    Attributes
     ----------
     config
         The configuration.
     graph_engine
         What the graph engine makes of it.
-    root
-        Path of the "dump" object.
     findings
-        Gets the warnings.
+        Receives the warnings.
     """
 
-    def __init__(
-        self,
-        config: DumpConfig,
-        graph_engine: GraphEngineVerdict,
-        root: JsonPath,
-        findings: Findings,
-    ) -> None:
-        self._config = config
-        self._graph_engine = graph_engine
-        self._root = root
-        self._findings = findings
+    config: DumpConfig
+    graph_engine: GraphEngineVerdict
+    findings: Findings
 
     def advise(self) -> None:
-        """Make all warnings."""
-        config = self._config
+        """Add all warnings."""
+        config = self.config
         self._advise_on_path(config.dump_path or "")
         self._advise_on_nothing()
         if config.is_exception:
@@ -89,120 +87,127 @@ class Advice:
             self._advise_on_list(config.dump_list or ())
         if config.is_watcher:
             self._advise_on_watcher()
-        if config.is_on and self._graph_engine.verdict == "reject":
+        if config.is_on and self.graph_engine.verdict == "reject":
             message = (
-                f"the graph engine refuses this ({self._graph_engine.reason}), which only its log"
-                " tells: operators of graphs are not dumped"
+                f"the graph engine refuses this ({self.graph_engine.reason}): operators of graphs"
+                " are not dumped, and only its log says so"
             )
-            self._findings.warning("graph-engine", self._root, message)
+            self._warn("graph-engine", message)
 
-    def _warn(self, rule: str, key: str, message: str) -> None:
-        self._findings.warning(rule, (*self._root, key), message)
+    def _warn(self, rule: str, message: str, *path: str | int) -> None:
+        self.findings.warning(rule, (*ROOT, *path), message)
 
     def _advise_on_path(self, path: str) -> None:
         if split_remote(path) is not None:
             return
         if "$" in path or path.startswith("~"):
-            self._warn("path-expansion", "dump_path", f"{shown(path)} is taken as it is written")
+            self._warn("path-expansion", f"{quoted(path)} is taken literally", "dump_path")
         if ":" in path:
-            host = shown(path.partition(":")[0])
-            message = f"{host} is no IPv4 address with a path, so all of it is a local path"
-            self._warn("path-host", "dump_path", message)
+            host = quoted(path.partition(":")[0])
+            message = (
+                f"{host} is not an IPv4 address followed by a path, so all of it is a local path"
+            )
+            self._warn("path-host", message, "dump_path")
 
     def _advise_on_nothing(self) -> None:
-        config = self._config
+        config = self.config
         if config.is_on:
             return
         if config.dump_kernel_data is not None:
-            message = "only messages of kernels are dumped"
-            self._warn("kernel-data", "dump_kernel_data", message)
+            self._warn("kernel-data", "only messages of kernels are dumped", "dump_kernel_data")
+        elif config.dump_list is None:
+            self._warn("nothing", "nothing is dumped")
         else:
-            message = "nothing is dumped"
-            if config.dump_list is not None:
-                message += ': dump_list is empty; "dump_list": [{}] is all operators of all models'
-            self._findings.warning("nothing", self._root, message)
+            message = (
+                'nothing is dumped, because dump_list is empty; "dump_list": [{}] selects all'
+                " operators of all models"
+            )
+            self._warn("nothing", message)
 
     def _advise_on_exception(self) -> None:
-        config = self._config
-        for name in _UNUSED_IN_EXCEPTIONS:
+        config = self.config
+        for name in _UNUSED:
             if getattr(config, name) is not None:
-                self._warn("unused", name, f"{name} is ignored in an exception scene")
+                self._warn("unused", f"{name} is ignored in an exception scene", name)
         if config.dump_kernel_data is not None and not config.dump_path:
             message = "dump_kernel_data is ignored in an exception scene without dump_path"
-            self._warn("unused", "dump_kernel_data", message)
+            self._warn("unused", message, "dump_kernel_data")
         if config.dump_scene == "aic_err_detail_dump":
-            message = "not every device and driver has this"
-            self._warn("detail", "dump_scene", message)
+            self._warn("detail", "not every device and driver supports this scene", "dump_scene")
 
     def _advise_on_overflow(self) -> None:
-        config = self._config
+        config = self.config
         if config.dump_mode not in (None, "all"):
-            message = "dump_mode is ignored: overflows are dumped with inputs and outputs"
-            self._warn("unused", "dump_mode", message)
+            message = "dump_mode is ignored: an overflow dump has inputs and outputs"
+            self._warn("unused", message, "dump_mode")
         for name in ("dump_data", "dump_stats"):
             if getattr(config, name) not in (None, "tensor"):
-                message = f"{name} is ignored: overflows are dumped as tensors"
-                self._warn("unused", name, message)
+                self._warn("unused", f"{name} is ignored: an overflow dump has tensors", name)
 
     def _advise_on_watcher(self) -> None:
-        config = self._config
+        config = self.config
         if not config.dump_list:
-            self._warn("watcher-list", "dump_scene", "no operator is watched")
+            self._warn("watcher-list", "no operator is watched", "dump_scene")
         if config.dump_mode is None:
             message = 'release 8.5.0 refuses a watcher without "dump_mode": "output"'
-            self._warn("older-release", "dump_scene", message)
+            self._warn("older-release", message, "dump_scene")
 
     def _advise_on_list(self, entries: tuple[ListEntry, ...]) -> None:
-        config = self._config
-        if entries and config.level == "kernel":
-            message = "dump_list selects operators of graphs, which dump_level kernel leaves out"
-            self._warn("level-kernel", "dump_level", message)
+        if entries and self.config.level == "kernel":
+            message = 'dump_list selects operators of graphs, which dump_level "kernel" leaves out'
+            self._warn("level-kernel", message, "dump_level")
         self._advise_on_dropped(entries)
         self._advise_on_lost(entries)
         for i, entry in enumerate(entries):
-            path = (*self._root, "dump_list", i)
-            for name in ("optype_blacklist", "opname_blacklist"):
+            path = ("dump_list", i)
+            for name in BLACKLISTS:
                 for j, item in enumerate(getattr(entry, name) or ()):
-                    self._advise_on_item(item, (*path, name, j))
+                    self._advise_on_item(item, *path, name, j)
             for both in sorted(set(entry.layer or ()) & set(entry.watcher_nodes or ())):
-                message = f"{shown(both)} is watched too, so it gives only its own plain file"
-                self._findings.warning("watched-layer", (*path, "layer"), message)
+                message = (
+                    f"{quoted(both)} is in watcher_nodes too, so it gives its own file only: the"
+                    " watched outputs are not dumped again after it"
+                )
+                self._warn("watched-layer", message, *path, "layer")
 
     def _advise_on_dropped(self, entries: tuple[ListEntry, ...]) -> None:
         dropped = [i for i, entry in enumerate(entries) if entry.is_void]
-        what = "all models are dumped" if len(dropped) == len(entries) else "the others stay"
+        what = "the other entries stay"
+        if len(dropped) == len(entries):
+            what = "no entry is left, so all models are dumped"
         for i in dropped:
             name = "model_name" if entries[i].model_name == "" else "layer"
-            message = f"{name} is empty, so this entry is dropped; {what}"
-            self._findings.warning("entry-dropped", (*self._root, "dump_list", i), message)
+            message = f"this entry is dropped, because its {name} is empty; {what}"
+            self._warn("entry-dropped", message, "dump_list", i)
 
     def _advise_on_lost(self, entries: tuple[ListEntry, ...]) -> None:
         kept = [(i, entry) for i, entry in enumerate(entries) if not entry.is_void]
         last = {entry.model_name: i for i, entry in kept}
         for i, entry in kept:
             later = last[entry.model_name]
-            if i != later:
-                same = "model_name" if entry.model_name else "absence of a model_name"
-                message = f"entry {later} has the same {same} and takes the place of this one"
+            if i != later and entry.model_name:
+                cause = f"entry {later} has the same model_name"
+            elif i != later:
+                cause = f"entry {later} has no model_name either"
             elif None in last and entry.model_name:
-                message = f"entry {last[None]} has no model_name and decides for all models"
+                cause = f"entry {last[None]}, which has no model_name, decides for all models"
             else:
                 continue
-            self._findings.warning("entry-lost", (*self._root, "dump_list", i), message)
+            self._warn("entry-lost", f"this entry does not count: {cause}", "dump_list", i)
 
-    def _advise_on_item(self, item: BlacklistItem, path: JsonPath) -> None:
+    def _advise_on_item(self, item: BlacklistItem, *path: str | int) -> None:
         if not item.name or not item.pos:
             missing = "pos" if item.name else "name"
-            message = f"the item excludes nothing: {missing} is missing or empty"
-            self._findings.warning("blacklist-item", path, message)
+            message = f"this item excludes nothing: its {missing} is missing or empty"
+            self._warn("blacklist-item", message, *path)
             return
-        mode = self._config.mode
         for k, position in enumerate(item.pos):
             match = _POSITION.fullmatch(position)
             if match is None:
-                message = f"{shown(position)} is not inputN or outputN and is passed over"
-            elif mode not in (match[1], "all"):
-                message = f"{shown(position)} is not dumped anyway: dump_mode is {mode}"
+                message = f"{quoted(position)} is not inputN or outputN and is ignored"
+            elif not self.config.takes(match[1]):
+                mode = self.config.mode
+                message = f"{quoted(position)} is not dumped anyway, with dump_mode {quoted(mode)}"
             else:
                 continue
-            self._findings.warning("position", (*path, "pos", k), message)
+            self._warn("position", message, *path, "pos", k)

@@ -1,36 +1,40 @@
-"""The whole check of an acl.json: what the vendor's code does with it, and what is odd about it."""
+"""The whole check of an acl.json: what the vendor's code does with it, and what surprises in it."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from itertools import islice
 
 from fastdump.config._advice import Advice, advise_on_keys, near_name
 from fastdump.config._constraints import Constraints
 from fastdump.config._document import Document, read_document, read_file
-from fastdump.config._findings import ConfigError, Finding, Findings, Verdict, shown
+from fastdump.config._findings import ConfigError, Finding, Findings, Verdict
 from fastdump.config._graph_engine import GraphEngineVerdict, graph_engine_verdict
 from fastdump.config._json_text import type_text
+from fastdump.config._keys import ROOT
 from fastdump.config._model import DumpConfig
 from fastdump.config._validation import validate
+from fastdump.config._wording import quoted
 
-_ROOT = ("dump",)
+_MAX_NAMES_COMPARED = 100
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a check says of one acl.json.
+    """What a check found in one acl.json.
 
     Attributes
     ----------
     findings
-        Errors in the order of the vendor's checks (types, values, conflicts), then warnings.
+        The errors in the order of the vendor's checks (types, values, conflicts), then the
+        warnings.
     verdict
-        What the call that is given the file does: "accept"; "reject", if there is an error; "off",
-        if it succeeds and nothing is dumped.
+        What the call that gets the file does: "accept"; "reject" if there is an error; "off" if the
+        call succeeds and nothing is dumped.
     graph_engine
-        What the graph engine, which reads the text a second time, would say on its own. It is asked
-        only if `verdict` is "accept". None if the file is refused before it is parsed.
+        The verdict of the graph engine, which reads the text a second time if `verdict` is
+        "accept". None if the file is refused before it is parsed.
     config
         The configuration; None if the file is refused.
     """
@@ -42,31 +46,32 @@ class Report:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """What the vendor's code refuses."""
+        """The findings for which the vendor's code refuses the file."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What is legal but surprising."""
+        """The findings that the vendor's code accepts, but that surprise."""
         return tuple(finding for finding in self.findings if finding.severity == "warning")
 
 
 def check(path: str | os.PathLike[str], *, here: bool = False) -> Report:
-    """Check an acl.json and say what the vendor's current code does with it.
+    """Check an acl.json: say what the vendor's current code does with it.
 
-    All problems are found at once, not only the first.
+    All problems are reported, not only the first one.
 
     Parameters
     ----------
     path
-        The file. It is read, nothing is written, and nothing of it is run.
+        The file. It is only read.
     here
-        Whether it is to be used on this machine: a local dump_path that this process cannot write
-        to is an error then, not a warning.
+        Whether the configuration is for this machine. If it is, a local dump_path to which this
+        process cannot write is an error, otherwise a warning.
 
     Returns
     -------
     Report
+        The findings, the verdict, and the configuration.
 
     Raises
     ------
@@ -82,20 +87,21 @@ def check(path: str | os.PathLike[str], *, here: bool = False) -> Report:
 
 
 def check_text(text: str | bytes, *, here: bool = False) -> Report:
-    """Check the text of an acl.json, as `check` does a file.
+    """Check the text of an acl.json, as `check` does with a file.
 
     Parameters
     ----------
     text
-        Characters, or the bytes of a file.
+        The text, or the bytes of a file.
     here
         As in `check`.
 
     Returns
     -------
     Report
+        As of `check`.
     """
-    # Half a surrogate pair becomes bytes that are not UTF-8, which is what is said of it then.
+    # Half of a surrogate pair becomes bytes that are not UTF-8, and is reported as such.
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return _check(data, here=here)
 
@@ -106,12 +112,12 @@ def load(path: str | os.PathLike[str]) -> DumpConfig:
     Parameters
     ----------
     path
-        The file. Whether its dump_path exists does not matter.
+        The file. Its dump_path need not exist on this machine.
 
     Returns
     -------
     DumpConfig
-        Without any key if the file has no "dump" object.
+        The configuration; no key is set if the file has no "dump" object.
 
     Raises
     ------
@@ -124,7 +130,17 @@ def load(path: str | os.PathLike[str]) -> DumpConfig:
 
 
 def parse(text: str | bytes) -> DumpConfig:
-    """Return the configuration in the text of an acl.json, as `load` does of a file.
+    """Return the configuration in the text of an acl.json, as `load` does with a file.
+
+    Parameters
+    ----------
+    text
+        The text, or the bytes of a file.
+
+    Returns
+    -------
+    DumpConfig
+        As of `load`.
 
     Raises
     ------
@@ -160,30 +176,32 @@ def _check(data: bytes, *, here: bool) -> Report:
 def _check_document(
     document: Document, graph_engine: GraphEngineVerdict, findings: Findings, *, here: bool
 ) -> DumpConfig:
-    root = document.value
-    if not isinstance(root, dict):
-        message = f"the outermost value is {type_text(root)}, not an object: nothing is dumped"
+    outermost = document.value
+    if not isinstance(outermost, dict):
+        found = type_text(outermost)
+        message = f"the outermost value is {found}, not an object: nothing is dumped"
         findings.warning("nothing", (), message)
         return DumpConfig()
-    if "dump" not in root:
-        near = next((name for name in root if near_name(name, ["dump"])), None)
-        hint = f", {shown(near)} is another key" if near else ""
-        findings.warning("nothing", (), f'there is no "dump"{hint}: nothing is dumped')
+    if "dump" not in outermost:
+        # To look for a near name takes time, and a hostile file has a million keys.
+        names = islice(outermost, _MAX_NAMES_COMPARED)
+        near = next((name for name in names if near_name(name, ROOT)), None)
+        hint = f" (but a key {quoted(near)})" if near else ""
+        findings.warning("nothing", (), f'there is no key "dump"{hint}: nothing is dumped')
         return DumpConfig()
-    dump = root["dump"]
+    dump = outermost["dump"]
     if not isinstance(dump, dict):
-        findings.error("type", _ROOT, f"{type_text(dump)} where an object is expected")
+        findings.error("type", ROOT, f"{type_text(dump)} where an object is expected")
         return DumpConfig()
     if not dump:
-        findings.warning("nothing", _ROOT, "the object is empty: nothing is dumped")
-        message = "releases before 9.1.0 refuse an empty object"
-        findings.warning("older-release", _ROOT, message)
+        findings.warning("nothing", ROOT, "the object is empty: nothing is dumped")
+        findings.warning("older-release", ROOT, "releases before 9.1.0 refuse an empty object")
         return DumpConfig()
     config, broken = validate(dump, findings)
-    Constraints(config, broken, _ROOT, findings, here=here).check()
+    Constraints(config, broken, findings, here).check()
     advise_on_keys(dump, findings)
     if not findings.refused:
-        Advice(config, graph_engine, _ROOT, findings).advise()
+        Advice(config, graph_engine, findings).advise()
     return config
 
 
@@ -195,9 +213,9 @@ def _report(
 ) -> Report:
     refused = findings.refused
     for rule in findings.full_rules():
-        findings.warning("more", (), f"further findings of {rule} are left out")
+        findings.warning("more", (), f"further findings of the rule {rule} are not listed")
     # Sorting is stable: errors stay in the order of the vendor's checks.
-    drafts = sorted(findings.drafts, key=lambda draft: draft.severity != "error")
+    drafts = sorted(findings.drafts, key=lambda draft: draft.finding.severity != "error")
     verdict: Verdict = "reject" if refused else "accept" if config.is_on else "off"
     return Report(
         document.findings(drafts),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastdump.config._findings import Draft, Finding, Findings, Place, path_text
+from fastdump.config._findings import Draft, Finding, Findings, Place
 from fastdump.config._json_places import find_places
 from fastdump.config._json_text import Json, JsonSyntaxError, read_json, repeated_keys
 
@@ -44,33 +44,19 @@ class Document:
 
     def findings(self, drafts: Sequence[Draft]) -> tuple[Finding, ...]:
         """Return findings with their places."""
-        indices = find_places(self.text, self.value, {draft.path for draft in drafts})
-        found = [indices.get(d.path) if d.index is None else d.index for d in drafts]
-        positions = self._positions({index for index in found if index is not None})
+        places = find_places(self.text, self.value, {draft.path for draft in drafts})
         return tuple(
-            Finding(
-                draft.severity,
-                draft.rule,
-                draft.message,
-                Place(path_text(draft.path), *positions.get(index, ())),
-                draft.code,
-            )
-            for draft, index in zip(drafts, found, strict=True)
+            replace(draft.finding, place=self._place(draft.finding.place.path, index))
+            for draft in drafts
+            for index in [places.get(draft.path) if draft.index is None else draft.index]
         )
 
-    def _positions(self, indices: Iterable[int]) -> dict[int | None, tuple[int, int, int]]:
-        """Return line, column and offset in bytes of characters, in one pass over the text."""
-        positions: dict[int | None, tuple[int, int, int]] = {}
-        previous, line, line_start, offset = 0, 1, 0, self.mark_nbytes
-        for index in sorted(indices):
-            between = self.text[previous:index]
-            if "\n" in between:
-                line += between.count("\n")
-                line_start = previous + between.rindex("\n") + 1
-            offset += len(between.encode())
-            positions[index] = (line, index - line_start + 1, offset)
-            previous = index
-        return positions
+    def _place(self, path: str, index: int | None) -> Place:
+        if index is None:
+            return Place(path)
+        before = self.text[:index]
+        line, column = before.count("\n") + 1, index - before.rfind("\n")
+        return Place(path, line, column, self.mark_nbytes + len(before.encode()))
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:

@@ -1,4 +1,4 @@
-"""What a dump is, and what of it is missing that its configuration promised."""
+"""What a dump is, and what it lacks of what its configuration promised."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from fastdump.config._dump_step import step_ranges
-from fastdump.config._findings import shown
+from fastdump.config._dump_step import merged, step_spans
 from fastdump.config._model import DumpConfig
-from fastdump.config._selection import distinct, file_form, is_kernel
+from fastdump.config._selection import distinct, file_form, is_kernel, is_one_by_one
+from fastdump.config._wording import listed, of_model, quoted
 
 if TYPE_CHECKING:
     from fastdump import StatsTable
@@ -34,11 +34,9 @@ _RECORD = re.compile(r"op_?debug\.node_op_?debug\.", re.IGNORECASE)
 _EXCEPTIONS = re.compile(r"(^|/)extra-info/data-dump(/|$)")
 _CUSTOM = re.compile(r"\.custom\.[0-9]{17}$")
 _CONVERTED = re.compile(r"\.npy$")
-# {time}/{device}: no model, which operators that are run one by one do not have.
-_ONE_BY_ONE = re.compile(r"(^|/)[0-9]{13,14}/[0-9]+$")
 _DATA = {"tensor": "tensors", "stats": "statistics"}
+# So many steps of a range are looked for; a range may have more than fit into memory.
 _MAX_STEPS = 10_000
-_MAX_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -48,17 +46,19 @@ class DumpContents:
     Attributes
     ----------
     kinds
-        Some of "model", "single operator" (run one by one), "overflow", "watcher", "exception",
-        "custom" (saved by a program), "converted" (arrays made from a dump) and "unknown" (paths do
-        not tell). Several if the dump has several, as one of overflows has the operators' own.
+        One or more of "model", "single operator" (run one by one), "overflow", "watcher",
+        "exception", "custom" (saved by a program), "converted" (arrays made from a dump) and
+        "unknown" (the paths do not tell). A dump of overflows, for example, also has the kind of
+        its operators.
     data
-        Some of "tensor", "stats".
+        "tensor", "stats" or both.
     mode
         "input", "output" or "all" (both); None if no file has a tensor.
     ranks, devices, steps, models, times
-        Those that paths tell, sorted.
+        The values that the paths have, sorted.
     n_files, n_operators
-        Files, and operators by type and name; records of overflows are files only.
+        Number of files, and of operators by type and name. Records of overflows count as files
+        only.
     """
 
     kinds: tuple[DumpKind, ...]
@@ -79,11 +79,12 @@ def describe_dump(table: StatsTable) -> DumpContents:
     Parameters
     ----------
     table
-        Of the dump, at any level: only names and headers count.
+        The table of the dump, at any level: only names and headers count.
 
     Returns
     -------
     DumpContents
+        Its kinds, ranks, steps, models and numbers.
     """
     path_kinds = _path_kinds(table)
     names = {file_form(op_name) for op_name in set(table["op_name"].tolist())}
@@ -110,7 +111,7 @@ def describe_dump(table: StatsTable) -> DumpContents:
 
 
 def _path_kinds(table: StatsTable) -> list[DumpKind | None]:
-    """Return of each row the kind that its path tells, None if that depends on its operator."""
+    """Return the kind of each row by its path; None if its operator decides."""
     paths = table["path"].tolist()
     kinds = {path: _path_kind(path) for path in set(paths)}
     return [kinds[path] for path in paths]
@@ -126,13 +127,13 @@ def _path_kind(path: str) -> DumpKind | None:
         return "custom"
     if _CONVERTED.search(name):
         return "converted"
-    return "single operator" if _ONE_BY_ONE.search(directory) else None
+    return "single operator" if is_one_by_one(path) else None
 
 
 def _kind_of_operator(
     op_type: str | None, op_name: str | None, model: str | None, names: set[str]
 ) -> DumpKind:
-    # A name that merely has _To_ in it does not end in that of another operator.
+    # An operator may have _To_ in its own name: in a pair, another operator's name follows it.
     _, is_pair, watched = file_form(op_name).rpartition("_To_")
     if is_pair and watched in names:
         return "watcher"
@@ -142,7 +143,7 @@ def _kind_of_operator(
 
 
 def _without_records(table: StatsTable, path_kinds: list[DumpKind | None]) -> StatsTable:
-    """Return the table without records of overflows, whose files look like those of operators."""
+    """Return the table without records of overflows, which look like files of operators."""
     return table[np.array([kind != "overflow" for kind in path_kinds], np.bool_)]
 
 
@@ -159,51 +160,49 @@ def _data(table: StatsTable) -> tuple[str, ...]:
 
 
 def missing(config: DumpConfig, table: StatsTable) -> list[str]:
-    """Return what a configuration promised and a dump does not have.
+    """Return what a dump lacks of what its configuration promised.
 
     Parameters
     ----------
     config
-        With which the dump was made.
+        The configuration with which the dump was made.
     table
-        Of the dump, at any level.
+        The table of the dump, at any level.
 
     Returns
     -------
     list of str
-        Sentences; none if nothing is missing. What depends on events, such as overflows and
-        exceptions, was not promised.
+        Sentences; none if nothing is missing. A configuration does not promise what depends on
+        events, such as overflows and exceptions.
     """
     if not config.is_on or config.is_exception:
         return []
-    tensors = _without_records(table, _path_kinds(table))
-    lines = list(_missing_steps(config, tensors))
     if config.is_overflow:
         return []
+    tensors = _without_records(table, _path_kinds(table))
+    lines = list(_missing_steps(config, tensors))
     if config.is_watcher:
         return lines + list(_missing_watched(config, tensors))
-    io = set(tensors["io"].tolist())
-    for name in ("input", "output"):
-        if config.mode in (name, "all") and name not in io:
-            lines.append(f"There are no {name}s, dump_mode is {config.mode}.")
+    present = set(tensors["io"].tolist())
+    for io in ("input", "output"):
+        if config.takes(io) and io not in present:
+            lines.append(f"There are no {io}s, although dump_mode is {config.mode}.")
     if len(tensors) and config.data not in _data(tensors):
-        lines.append(f"There are no {_DATA[config.data]}, dump_data is {config.data}.")
+        lines.append(f"There are no {_DATA[config.data]}, although dump_data is {config.data}.")
     return lines + list(_missing_names(config, tensors))
 
 
 def _missing_steps(config: DumpConfig, table: StatsTable) -> Iterator[str]:
-    ranges = step_ranges(config.dump_step)
-    if ranges is None:
-        return
-    expected = sorted({step for span in ranges for step in span[:_MAX_STEPS]})
+    spans = merged(step_spans(config.dump_step))
+    expected = [step for span in spans for step in span[:_MAX_STEPS]]
     found = distinct(table, "rank", "step").keys()
     for rank in sorted({rank for rank, _ in found}, key=_null_first):
         if all(step is None for other, step in found if other == rank):
             continue
         absent = [step for step in expected if (rank, step) not in found]
         if absent:
-            where = "" if rank is None else f" of rank {rank}"
-            yield f"Steps{where} are missing: {_listed(map(str, absent))}."
+            of_rank = "" if rank is None else f" of rank {rank}"
+            yield f"Steps{of_rank} are missing: {listed(map(str, absent))}."
 
 
 def _null_first(number: int | None) -> int:
@@ -214,7 +213,7 @@ def _missing_names(config: DumpConfig, table: StatsTable) -> Iterator[str]:
     if config.level == "kernel":
         return
     entries = config.entries_in_force
-    # By model, where an entry is for one, and operator: the ranks and steps that have it.
+    # The ranks and steps that have an operator, by model, if there are entries by model, and name.
     present: defaultdict[tuple[str | None, str], set[_Part]] = defaultdict(set)
     parts: defaultdict[str | None, set[_Part]] = defaultdict(set)
     for model, op_name, rank, step in distinct(table, "model", "op_name", "rank", "step"):
@@ -224,25 +223,23 @@ def _missing_names(config: DumpConfig, table: StatsTable) -> Iterator[str]:
     for model, entry in entries.items():
         key = None if model is None else file_form(model)
         if model is not None and key not in parts:
-            yield f"Nothing is there of model {shown(model)}."
+            yield f"Model {quoted(model)} is missing."
             continue
-        of_model = "" if model is None else f" of model {shown(model)}"
         layer = entry.layer or ()
         absent = [name for name in layer if (key, file_form(name)) not in present]
         if absent:
-            yield f"Operators{of_model} are missing: {_listed(map(shown, absent))}."
+            yield f"Operators{of_model(model)} are missing: {listed(map(quoted, absent))}."
         for name in layer:
             found = present.get((key, file_form(name)))
             if found and (lost := parts[key] - found):
-                yield f"Operator {shown(name)}{of_model} is missing in {_parts_text(lost)}."
+                operator = f"Operator {quoted(name)}{of_model(model)}"
+                yield f"{operator} is missing in {listed(_parts_texts(lost))}."
 
 
-def _parts_text(parts: Iterable[_Part]) -> str:
-    ordered = sorted(parts, key=lambda part: (_null_first(part[0]), _null_first(part[1])))
-    return _listed(
-        f"step {'unknown' if step is None else step}{'' if rank is None else f' of rank {rank}'}"
-        for rank, step in ordered
-    )
+def _parts_texts(parts: Iterable[_Part]) -> Iterator[str]:
+    for rank, step in sorted(parts, key=lambda part: tuple(map(_null_first, part))):
+        of_rank = "" if rank is None else f" of rank {rank}"
+        yield f"step {'unknown' if step is None else step}{of_rank}"
 
 
 def _missing_watched(config: DumpConfig, table: StatsTable) -> Iterator[str]:
@@ -253,19 +250,13 @@ def _missing_watched(config: DumpConfig, table: StatsTable) -> Iterator[str]:
     for watched in entry.watcher_nodes or ():
         name = file_form(watched)
         if name not in present:
-            yield f"The watched operator {shown(watched)} itself is missing."
+            yield f"The watched operator {quoted(watched)} itself is missing."
         absent = [
             executed
             for executed in entry.layer or ()
-            # An operator that is watched itself gives no second dump.
+            # No output is dumped again after an operator that is watched itself.
             if executed not in (entry.watcher_nodes or ())
             and f"{file_form(executed)}_To_{name}" not in present
         ]
         if absent:
-            yield f"{shown(watched)} is missing as it was after {_listed(map(shown, absent))}."
-
-
-def _listed(texts: Iterable[str]) -> str:
-    listed = list(texts)
-    more = len(listed) - _MAX_NAMES
-    return ", ".join(listed[:_MAX_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+            yield f"{quoted(watched)} was not dumped again after {listed(map(quoted, absent))}."

@@ -1,4 +1,4 @@
-"""``dump_path``: on which machine it lies, whether its characters pass, whether it can be used."""
+"""``dump_path``: whether it is remote, which characters are allowed in it, whether it exists."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 MAX_PATH_BYTES = 512
 
-_PASSING = frozenset(string.ascii_letters + string.digits + "-=[];\\,./!@#$%^&*()_+{}:?")
-# What std::stoi takes; whatever follows does not matter to it.
+_ALLOWED = frozenset(string.ascii_letters + string.digits + "-=[];\\,./!@#$%^&*()_+{}:?")
+# What std::stoi reads; it ignores what follows.
 _LEADING_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?)([0-9]+)")
 
 
 def split_remote(path: str) -> tuple[str, str] | None:
     """Return host and path if the vendor's code takes `path` for ``ip:path``, else None.
 
-    Its reading of numbers is lenient: whatever stands behind the leading digits is ignored.
+    The vendor's code reads numbers leniently: it ignores what follows the leading digits.
     """
     host, colon, remainder = path.partition(":")
     if not colon or not remainder:
@@ -34,17 +34,17 @@ def _is_octet(text: str) -> bool:
     if match is None:
         return False
     digits = match[2].lstrip("0") or "0"
-    # Compared as text first: int() refuses digits without end.
+    # int() refuses a number with too many digits, so they are counted before.
     return len(digits) <= 3 and int(digits) <= (0 if match[1] == "-" else 255)
 
 
-def failing_characters(path: str) -> str:
-    """Return the distinct characters of `path` that the vendor's list does not have, sorted."""
-    return "".join(sorted(set(path) - _PASSING))
+def forbidden_characters(path: str) -> str:
+    """Return the distinct characters of `path` that the vendor's code does not allow, sorted."""
+    return "".join(sorted(set(path) - _ALLOWED))
 
 
 def disk_problem(path: str) -> str | None:
-    """Return why this process could not dump into a local `path`, None if it could."""
+    """Return why this process could not dump into a local `path`; None if it could."""
     # C ends a path at the first NUL.
     local = path.partition("\0")[0]
     try:
@@ -52,10 +52,10 @@ def disk_problem(path: str) -> str | None:
     except (OSError, ValueError):
         status = None
     if status is None:
-        relative = "" if local.startswith("/") else ", relative to the current directory,"
-        return f"does not exist{relative} on this machine"
+        relative = "" if local.startswith("/") else ", relative to the current directory"
+        return f"does not exist on this machine{relative}"
     if not stat.S_ISDIR(status.st_mode):
         return "is not a directory on this machine"
     if not os.access(local, os.R_OK | os.W_OK):
-        return "may not be read and written by this user"
+        return "cannot be read and written by this user"
     return None

@@ -1,4 +1,4 @@
-"""A configuration in words: what it dumps, where the files go, which calls it takes."""
+"""A configuration in words: what it dumps, where the files go, and which calls it takes."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fastdump._quantities import ranges_text
 from fastdump.config._dump_path import split_remote
-from fastdump.config._dump_step import step_ranges
-from fastdump.config._findings import shown
+from fastdump.config._dump_step import merged, span_text, step_spans
 from fastdump.config._footprint import footprint
 from fastdump.config._model import DumpConfig, ListEntry
+from fastdump.config._wording import listed, of_model, quoted
 
 if TYPE_CHECKING:
     from fastdump import StatsTable
 
 _TENSORS = {"input": "inputs", "output": "outputs", "all": "inputs and outputs"}
 _OF_EXCEPTIONS = {
-    "lite_exception": "inputs, outputs and workspaces, as bytes without a type",
-    "aic_err_brief_dump": "inputs, outputs and workspaces, as bytes without a type",
-    "aic_err_norm_dump": "inputs, outputs and workspaces with shapes, types, formats, attributes",
-    "aic_err_detail_dump": "inputs, outputs and workspaces, and the memory, registers and call"
-    " stack of the AI Cores",
+    "lite_exception": "as bytes without a type",
+    "aic_err_brief_dump": "as bytes without a type",
+    "aic_err_norm_dump": "with shapes, types, formats and attributes",
+    "aic_err_detail_dump": "with the memory, the registers and the call stack of the AI Cores",
 }
 _OPERATOR_FILE = "{op_type}.{op_name}.{task_id}.{stream_id}.{timestamp}"
 _EXCEPTION_FILES = {
@@ -32,7 +30,7 @@ _EXCEPTION_FILES = {
     "aic_err_norm_dump": "{op_type}.{op_name}.{task_id}.{YYYYMMDDHHMMSSmmm}",
     "aic_err_detail_dump": "{kernel}.{stream_id}.{task_id}.{YYYYMMDDHHMMSSmmm}.core",
 }
-_MAX_NAMES = 8
+_MAX_ITEMS = 8
 _WIDTH = 100
 
 
@@ -45,11 +43,11 @@ class Explanation:
     what
         What is dumped.
     where
-        Directories and file names; parts in braces are filled in by the writer.
+        The directories and file names. The writer fills in the parts in braces.
     size
-        How large it may become; empty if no example was given.
+        How large the dump may become; empty if no example was given.
     calls
-        In which order to call what.
+        Which functions to call, and in which order.
     notes
         What else to know.
     """
@@ -76,7 +74,7 @@ class Explanation:
 
 
 def _wrapped(line: str) -> str:
-    # Names and paths stay whole, however long.
+    # Names and paths stay whole, however long they are.
     return textwrap.fill(
         line,
         _WIDTH,
@@ -93,13 +91,14 @@ def explain(config: DumpConfig, *, like: StatsTable | None = None) -> Explanatio
     Parameters
     ----------
     config
-        From `load`, `parse` or a `Report`.
+        A configuration from `load`, `parse` or a `Report`.
     like
-        Table of a dump of the same model, to tell sizes from.
+        A table of a dump of the same model, from which the size is estimated.
 
     Returns
     -------
     Explanation
+        Sentences; ``str`` of it is a text for people.
 
     Examples
     --------
@@ -119,35 +118,28 @@ def explain(config: DumpConfig, *, like: StatsTable | None = None) -> Explanatio
     )
 
 
-def _names(names: Iterable[str]) -> str:
-    listed = list(names)
-    text = ", ".join(map(shown, listed[:_MAX_NAMES]))
-    more = len(listed) - _MAX_NAMES
-    return f"{text} and {more:,} more" if more > 0 else text
-
-
 def _what(config: DumpConfig) -> Iterable[str]:
-    if config.is_exception:
-        content = _OF_EXCEPTIONS[str(config.dump_scene)]
-        yield f"Of an operator that ends in an AI Core error: {content}."
+    if config.dump_scene is not None and config.is_exception:
+        how = _OF_EXCEPTIONS[config.dump_scene]
+        yield f"Inputs, outputs and workspaces of operators that fail with an AI Core error, {how}."
         if config.dump_path:
             yield from _kernel_messages(config)
         return
     if config.is_watcher:
         yield from _what_is_watched(config)
     elif config.is_overflow:
-        yield "Of every AI Core operator that overflows: inputs and outputs."
-        yield "Of every overflow: what the status registers say."
+        yield "Inputs and outputs of every AI Core operator that overflows."
+        yield "What the status registers say of every overflow."
     else:
-        content = _TENSORS[config.mode]
+        content, form = _TENSORS[config.mode], ""
         if config.data == "stats":
-            content = f"{', '.join(config.stats)} of {content}, in CSV files"
+            content, form = f"{', '.join(config.stats)} of {content}", ", in CSV files"
         for subject in _operators(config):
-            yield f"Of {subject}: {content}."
+            yield f"{content[0].upper()}{content[1:]} of {subject}{form}."
         for exclusion in _exclusions(config):
-            yield f"Not {exclusion}."
-    steps = step_ranges(config.dump_step)
-    yield "All steps." if steps is None else f"Only these steps: {_steps_text(steps)}."
+            yield f"But not {exclusion}."
+    spans = merged(step_spans(config.dump_step))
+    yield f"Only these steps: {', '.join(map(span_text, spans))}." if spans else "All steps."
     yield from _kernel_messages(config)
 
 
@@ -156,22 +148,14 @@ def _kernel_messages(config: DumpConfig) -> Iterable[str]:
         yield f"What kernels print: {', '.join(config.dump_kernel_data)}."
 
 
-def _steps_text(steps: list[range]) -> str:
-    spans = sorted((span.start, span.stop) for span in steps)
-    # A range may have more steps than fit into memory.
-    if any(stop - start > 10_000 for start, stop in spans):
-        return ", ".join(f"{start} to {stop - 1}" for start, stop in spans)
-    return ranges_text(sorted({step for span in steps for step in span}))
-
-
 def _what_is_watched(config: DumpConfig) -> Iterable[str]:
     entry = config.entries_in_force.get(None)
     if entry is None or not entry.watcher_nodes:
-        yield "Nothing that is named: no entry has watcher_nodes."
+        yield "No operator is watched, because no entry has watcher_nodes."
         return
-    watched = _names(entry.watcher_nodes)
-    after = "every operator" if entry.layer is None else f"each of {_names(entry.layer)}"
-    yield f"The outputs of {watched} when they have run, and again when {after} has run."
+    watched = listed(map(quoted, entry.watcher_nodes))
+    after = "operator" if entry.layer is None else f"of {listed(map(quoted, entry.layer))}"
+    yield f"Outputs of {watched} after they have run, and again after each {after} has run."
     yield "If the two differ, memory was overwritten between them."
 
 
@@ -181,49 +165,47 @@ def _operators(config: DumpConfig) -> Iterable[str]:
         if not entries:
             yield "all operators of all models"
         for model, entry in entries.items():
-            yield _operators_of_entry(model, entry)
+            yield f"{_operators_of_entry(entry)}{of_model(model) or ' of all models'}"
         if config.is_single_operator:
             yield "operators that are run one by one"
     if config.level != "op":
         yield "kernels of the single-operator API (aclnn)"
 
 
-def _operators_of_entry(model: str | None, entry: ListEntry) -> str:
-    parts = [_names(entry.layer)] if entry.layer else []
+def _operators_of_entry(entry: ListEntry) -> str:
+    parts = [listed(map(quoted, entry.layer))] if entry.layer else []
     parts += [
-        f"{shown(span.begin or '')} to {shown(span.end or '')}"
-        for span in (entry.opname_range or ())[:_MAX_NAMES]
+        f"{quoted(span.begin or '')} to {quoted(span.end or '')}"
+        for span in (entry.opname_range or ())[:_MAX_ITEMS]
     ]
-    operators = f"operators {' and '.join(parts)}" if parts else "all operators"
-    return f"{operators} of {'all models' if model is None else f'model {shown(model)}'}"
+    return f"operators {' and '.join(parts)}" if parts else "all operators"
 
 
 def _exclusions(config: DumpConfig) -> Iterable[str]:
     if config.level == "kernel":
         return
     for model, entry in config.entries_in_force.items():
-        suffix = "" if model is None else f" of model {shown(model)}"
         kinds = (("type", entry.optype_blacklist), ("name", entry.opname_blacklist))
         for kind, items in kinds:
-            for item in (items or ())[:_MAX_NAMES]:
+            for item in (items or ())[:_MAX_ITEMS]:
                 if item.name and item.pos:
-                    tensors = ", ".join(item.pos[:_MAX_NAMES])
-                    yield f"{tensors} of operators of {kind} {shown(item.name)}{suffix}"
+                    operators = f"operators of {kind} {quoted(item.name)}{of_model(model)}"
+                    yield f"{listed(item.pos)} of {operators}"
 
 
 def _where(config: DumpConfig) -> Iterable[str]:
-    if config.is_exception:
-        files = _EXCEPTION_FILES[str(config.dump_scene)]
+    if config.dump_scene is not None and config.is_exception:
+        files = _EXCEPTION_FILES[config.dump_scene]
         yield f"{{path}}/extra-info/data-dump/{{device}}/{files}"
-        own = f"dump_path {shown(config.dump_path)}, " if config.dump_path else ""
+        own = f"dump_path {quoted(config.dump_path)}, " if config.dump_path else ""
         yield (
-            "path is the first of these that can be written to: ASCEND_DUMP_PATH, ASCEND_WORK_PATH"
-            f' (environment), {own}"./".'
+            "{path} is the first of these that can be written to: ASCEND_DUMP_PATH,"
+            f' ASCEND_WORK_PATH (environment), {own}"./".'
         )
         return
     root, host = config.dump_path or "", ""
     if remote := split_remote(root):
-        host, root = f" on host {shown(remote[0])}", remote[1]
+        host, root = f" on host {quoted(remote[0])}", remote[1]
     suffix = ".csv" if config.data == "stats" and not config.is_overflow else ""
     below = [f"{{time}}/{{device}}/{{model}}/{{model_id}}/{{step}}/{_OPERATOR_FILE}{suffix}"]
     if config.level == "kernel":
@@ -233,33 +215,33 @@ def _where(config: DumpConfig) -> Iterable[str]:
     for path in below:
         yield f"{root.rstrip('/')}/{path}{host}"
     if config.is_overflow:
-        yield "Beside them Opdebug.Node_OpDebug.{task_id}.{stream_id}.{timestamp}, one an overflow."
+        record = "Opdebug.Node_OpDebug.{task_id}.{stream_id}.{timestamp}"
+        yield f"Beside them, one file for each overflow: {record}."
     if config.is_watcher:
-        yield "The op_name after another operator has run is {executed}_To_{watched}."
+        yield (
+            "A dump of {watched} after another operator has run has the op_name"
+            " {executed}_To_{watched}."
+        )
     if remote:
         return
     if not root.startswith("/"):
         yield (
             "The path is relative to the current directory of the process; the vendor's documents"
-            " say, to the directory of the executable."
+            " say that it is relative to the directory of the executable."
         )
     yield (
-        f"{shown(root)} must exist; what is below is made. A name too long for a file becomes"
-        " digits, which mapping.csv beside it explains."
+        f"{quoted(root)} must exist; the directories below it are created. A name that is too long"
+        " for a file is replaced by digits, which mapping.csv beside the file explains."
     )
 
 
 def _calls(config: DumpConfig) -> Iterable[str]:
+    either = 'aclInit("acl.json"), or aclInit, aclmdlInitDump, aclmdlSetDump("acl.json")'
     if config.dump_scene == "aic_err_detail_dump":
-        yield (
-            'aclInit("acl.json"), or aclInit, aclmdlInitDump, aclmdlSetDump("acl.json"); either way'
-            " before aclrtSetDevice. aclmdlFinalizeDump does not switch it off."
-        )
+        yield f"{either}; in both cases before aclrtSetDevice."
+        yield "aclmdlFinalizeDump does not switch the dump off."
     elif config.is_exception:
-        yield (
-            'aclInit("acl.json"), or aclInit, aclmdlInitDump, aclmdlSetDump("acl.json"); run;'
-            " aclmdlFinalizeDump."
-        )
+        yield f"{either}; run; aclmdlFinalizeDump."
     else:
         yield 'Either, once in a process: aclInit("acl.json"), load the model, run, unload it.'
         yield (
@@ -268,7 +250,7 @@ def _calls(config: DumpConfig) -> Iterable[str]:
         )
         yield (
             "Models that were loaded before the configuration was set are not dumped until they are"
-            " loaded again. After an aclInit with a dump aclmdlInitDump fails."
+            " loaded again. After an aclInit with a dump, aclmdlInitDump fails."
         )
     yield "In Python: acl.init, acl.mdl.init_dump, acl.mdl.set_dump, acl.mdl.finalize_dump."
 
@@ -276,13 +258,14 @@ def _calls(config: DumpConfig) -> Iterable[str]:
 def _notes(config: DumpConfig) -> Iterable[str]:
     if config.is_exception:
         yield (
-            "The first exception dump of a process stays: a later one succeeds and is ignored. The"
-            " environment variable NPU_COLLECT_PATH switches one on before any configuration."
+            "The first exception dump of a process stays in force: a later one succeeds and is"
+            " ignored. The environment variable NPU_COLLECT_PATH switches one on before any"
+            " configuration does."
         )
         if config.dump_scene == "aic_err_detail_dump":
             yield (
-                "Atlas A2 and A3 with driver 25.0.RC1 or newer only. The AI Core stops while it is"
-                " dumped, and the process is ended afterwards."
+                "This needs an Atlas A2 or A3 and driver 25.0.RC1 or newer. The AI Core stops while"
+                " it is dumped, and the process is ended afterwards."
             )
         return
     yield "A later aclmdlSetDump replaces this configuration."
@@ -293,11 +276,14 @@ def _notes(config: DumpConfig) -> Iterable[str]:
         yield "A collective operator (Hcom*) in layer gives no second dump."
     else:
         if config.mode == "all":
-            yield "Collective operators (Hcom*) give two files: inputs before, outputs after."
+            yield (
+                "A collective operator (Hcom*) gives two files: its inputs before it runs, and its"
+                " outputs after it has run."
+            )
         if config.dump_stats is not None:
             yield (
-                "dump_stats is for Atlas A2. The dump_stats of a later aclmdlSetDump are added to"
-                " these, they do not replace them."
+                "dump_stats is for Atlas A2. A later aclmdlSetDump adds its dump_stats to these and"
+                " does not replace them."
             )
         if config.is_single_operator and not config.dump_list:
             yield "If the process runs a graph as well, all its operators are dumped."

@@ -1,4 +1,4 @@
-"""What a check says: findings, each with its rule, its place and the vendor's own error code."""
+"""What a check finds: errors and warnings, each with its rule, its place and the vendor's code."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fastdump._printable import printable
 from fastdump.config._json_places import JsonPath
 from fastdump.config._rules import RULES
+from fastdump.config._wording import path_text
 from fastdump.errors import FastdumpError
 
 Severity: TypeAlias = Literal["error", "warning"]
 Verdict: TypeAlias = Literal["accept", "off", "reject"]
 
-# Enough to see what is wrong; a hostile file may break one rule a million times.
+# A hostile file may break one rule a million times.
 _MAX_OF_A_RULE = 20
 
 
@@ -26,11 +26,11 @@ class Place:
     Attributes
     ----------
     path
-        Of the value, such as ``dump.dump_list[0].layer``; empty for the file as a whole.
+        Path of the value, such as ``dump.dump_list[0].layer``; empty for the file as a whole.
     line, column
-        Both from 1, in characters; None where there is no text to point to.
+        Line and column, both counted from 1, in characters; None if there is no text to point to.
     offset
-        In bytes from the beginning of the file; None as for `line`.
+        Offset in bytes from the beginning of the file; None if `line` is None.
     """
 
     path: str
@@ -50,17 +50,17 @@ class Finding:
     Attributes
     ----------
     severity
-        "error": the vendor's code refuses the file. "warning": it takes it, but does not do what
-        one would expect.
+        "error" if the vendor's code refuses the file for it; "warning" if the vendor's code accepts
+        it, but does not do what one would expect.
     rule
-        One of `RULES`.
+        Name of the rule in `RULES`.
     message
         What was found and what was expected.
     place
-        Where.
+        Where it was found.
     code
-        What the vendor's code reports: an error message ("EP0003"), or a return value where there
-        is no message ("100003"); None for a warning.
+        What the vendor's code reports for an error: an error message ("EP0003"), or a return value
+        if there is no message ("100003"). None for a warning.
     """
 
     severity: Severity
@@ -81,8 +81,8 @@ class ConfigError(FastdumpError, ValueError):
     Attributes
     ----------
     findings
-        The errors among the findings; none if the configuration is valid but cannot be expressed
-        in the form that was asked for.
+        The errors that the check found; empty if the configuration is valid, but cannot be
+        expressed in the form that was asked for.
     """
 
     def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:
@@ -92,31 +92,28 @@ class ConfigError(FastdumpError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A finding before its place is looked up."""
+    """A finding without its place in the text, which `index` gives, or else `path`."""
 
-    severity: Severity
-    rule: str
-    message: str
+    finding: Finding
     path: JsonPath
     index: int | None
-    code: str | None
 
 
 class Findings:
-    """Collects findings in the order in which they are made, at most so many of a rule."""
+    """Findings in the order in which they are added, a limited number of each rule."""
 
     def __init__(self) -> None:
         self.drafts: list[Draft] = []
-        self._number: Counter[str] = Counter()
+        self._n_findings: Counter[str] = Counter()
 
-    def is_listed(self, rule: str) -> bool:
-        """Tell whether a further finding of `rule` would be listed, not only counted."""
-        return self._number[rule] < _MAX_OF_A_RULE
+    def is_full(self, rule: str) -> bool:
+        """Return whether further findings of a rule would change nothing."""
+        return self._n_findings[rule] > _MAX_OF_A_RULE
 
-    def _add(self, draft: Draft) -> None:
-        if self.is_listed(draft.rule):
-            self.drafts.append(draft)
-        self._number[draft.rule] += 1
+    def _add(self, finding: Finding, path: JsonPath, index: int | None) -> None:
+        self._n_findings[finding.rule] += 1
+        if not self.is_full(finding.rule):
+            self.drafts.append(Draft(finding, path, index))
 
     def error(
         self,
@@ -127,38 +124,20 @@ class Findings:
         code: str | None = None,
         index: int | None = None,
     ) -> None:
-        """Add what the vendor's code refuses; `code` if it is not that of the rule."""
-        self._add(Draft("error", rule, message, path, index, code or RULES[rule].code))
+        """Add what the vendor's code refuses, with the code of the rule unless another is given."""
+        place = Place(path_text(path))
+        code = code or RULES[rule].code
+        self._add(Finding("error", rule, message, place, code), path, index)
 
     def warning(self, rule: str, path: JsonPath, message: str, *, index: int | None = None) -> None:
-        """Add what is legal but surprising."""
-        self._add(Draft("warning", rule, message, path, index, None))
+        """Add what is accepted, but surprising."""
+        self._add(Finding("warning", rule, message, Place(path_text(path))), path, index)
 
     @property
     def refused(self) -> bool:
         """Whether there is an error."""
-        return any(draft.severity == "error" for draft in self.drafts)
+        return any(draft.finding.severity == "error" for draft in self.drafts)
 
     def full_rules(self) -> list[str]:
-        """Return the rules of which not all findings were listed."""
-        return [rule for rule, number in self._number.items() if number > _MAX_OF_A_RULE]
-
-
-def path_text(path: JsonPath) -> str:
-    """Return ``dump.dump_list[0].layer``; keys that are no words are quoted."""
-    text = ""
-    for step in path:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        elif step.isidentifier() and step.isascii() and len(step) <= 40:
-            text += f".{step}" if text else step
-        else:
-            text += f"[{shown(step)}]"
-    return text
-
-
-def shown(text: str) -> str:
-    """Return a value of the file for a message: quoted, without its middle if it is long."""
-    if len(text) > 60:
-        text = f"{text[:40]}...{text[-10:]}"
-    return f'"{printable(text)}"'
+        """Return the rules of which some findings were left out."""
+        return [rule for rule in self._n_findings if self.is_full(rule)]

@@ -1,29 +1,27 @@
-"""How large a dump may become, given a dump or a table of statistics of the same model."""
+"""How large a dump may become, estimated from a table of a dump of the same model."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fastdump._quantities import counted, size_text
-from fastdump.config._dump_step import step_ranges
-from fastdump.config._findings import shown
+from fastdump.config._dump_step import merged, step_spans
 from fastdump.config._model import DumpConfig
 from fastdump.config._selection import distinct, file_form, selected
+from fastdump.config._wording import listed, quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fastdump import StatsTable
 
-# What a row of the vendor's CSV takes, and the line of titles of each file, about.
+# The usual size of a row in the vendor's CSV, and of the line of titles that each file has.
 _CSV_ROW_NBYTES = 100
 _CSV_TITLES_NBYTES = 130
-_MAX_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -33,18 +31,18 @@ class Footprint:
     Attributes
     ----------
     n_tensors, nbytes
-        In one step of one rank, on average over those that the table has; `nbytes` is None if
-        what is dumped depends on what happens.
+        Tensors and bytes in one step of one rank, as an average over the steps and ranks of the
+        table. `nbytes` is None if the size depends on what happens.
     n_ranks
         Ranks in the table, at least 1.
     n_steps
         Steps that dump_step selects; None if it selects all.
     largest
-        Size in bytes of the inputs and outputs of the largest operator.
+        Bytes of the inputs and outputs of the largest operator.
     unknown
         Operators and models of the configuration that the table does not have.
     has_inputs, has_outputs
-        Whether the table has any: what it lacks cannot be counted.
+        Whether the table has inputs and outputs. What it lacks is not counted.
     """
 
     n_tensors: int
@@ -57,27 +55,36 @@ class Footprint:
     has_outputs: bool
 
     def sentences(self, config: DumpConfig) -> list[str]:
-        """Return this in words."""
+        """Return the size in words.
+
+        Parameters
+        ----------
+        config
+            The configuration.
+
+        Returns
+        -------
+        list of str
+            Sentences.
+        """
         if self.nbytes is None:
             cause = "fail" if config.is_exception else "overflow"
-            size = size_text(self.largest)
-            return [f"It depends on which operators {cause}: the largest here has {size}."]
+            largest = f"the largest operator of the example has {size_text(self.largest)}"
+            return [f"The size depends on which operators {cause}; {largest}."]
         each = f"{counted(self.n_tensors, 'tensor')}, about {size_text(self.nbytes)}"
         lines = [f"Each step of each rank: {each}."]
+        ranks = counted(self.n_ranks, "rank")
         if self.n_steps is not None:
             total = size_text(self.nbytes * self.n_steps * self.n_ranks)
-            times = f"{counted(self.n_steps, 'step')} on {counted(self.n_ranks, 'rank')}"
-            lines.append(f"{times}: about {total}.")
+            lines.append(f"{counted(self.n_steps, 'step')} on {ranks}: about {total}.")
         elif self.n_ranks > 1:
             total = size_text(self.nbytes * self.n_ranks)
-            lines.append(f"Each step on {counted(self.n_ranks, 'rank')}: about {total}.")
-        for name, has in (("input", self.has_inputs), ("output", self.has_outputs)):
-            if not has and config.mode in (name, "all"):
-                lines.append(f"Not counted: {name}s, of which the example has none.")
+            lines.append(f"Each step on {ranks}: about {total}.")
+        for io, has in (("input", self.has_inputs), ("output", self.has_outputs)):
+            if not has and config.takes(io):
+                lines.append(f"Not counted: {io}s, because the example has none.")
         if self.unknown:
-            names = ", ".join(map(shown, self.unknown[:_MAX_NAMES]))
-            more = len(self.unknown) - _MAX_NAMES
-            lines.append(f"Not in the example: {names}{f' and {more} more' if more > 0 else ''}.")
+            lines.append(f"Not in the example: {listed(map(quoted, self.unknown))}.")
         return lines
 
 
@@ -87,13 +94,14 @@ def footprint(config: DumpConfig, table: StatsTable) -> Footprint:
     Parameters
     ----------
     config
-        Must switch something on.
+        A configuration that dumps something.
     table
-        Of a dump of the same model, whatever was dumped of it; no statistic is needed.
+        A table of any dump of the same model, at any level.
 
     Returns
     -------
     Footprint
+        The size, and what the table does not tell.
     """
     tensors = table[np.array([io is not None for io in table["io"]], np.bool_)]
     depends = config.is_exception or config.is_overflow
@@ -106,33 +114,22 @@ def footprint(config: DumpConfig, table: StatsTable) -> Footprint:
         times = selected(config, tensors).astype(np.int64)
     n_parts = len(distinct(tensors, "rank", "step")) or 1
     sizes = np.ma.filled(tensors["nbytes"], 0)
-    nbytes: int | None = int((sizes * times).sum())
-    if depends:
-        nbytes = None
-    elif config.data == "stats":
+    nbytes = int((sizes * times).sum())
+    if config.data == "stats":
         n_files = len(set(tensors["path"][times > 0].tolist()))
         nbytes = int(times.sum()) * _CSV_ROW_NBYTES + n_files * _CSV_TITLES_NBYTES
-    ranges = step_ranges(config.dump_step)
+    spans = merged(step_spans(config.dump_step))
     io = set(tensors["io"].tolist())
     return Footprint(
         n_tensors=-(-int(times.sum()) // n_parts),
-        nbytes=None if nbytes is None else -(-nbytes // n_parts),
+        nbytes=None if depends else -(-nbytes // n_parts),
         n_ranks=len(distinct(tensors, "rank")) or 1,
-        n_steps=None if ranges is None else _n_distinct(ranges),
+        n_steps=sum(span.stop - span.start for span in spans) or None,
         largest=_largest(tensors["path"].tolist(), sizes),
         unknown=() if depends else _unknown(config, tensors),
         has_inputs="input" in io,
         has_outputs="output" in io,
     )
-
-
-def _n_distinct(ranges: Iterable[range]) -> int:
-    """Return how many numbers the ranges have together, without listing them."""
-    n, end = 0, 0
-    for span in sorted(ranges, key=lambda span: (span.start, span.stop)):
-        n += max(0, span.stop - max(span.start, end))
-        end = max(end, span.stop)
-    return n
 
 
 def _largest(paths: list[str], sizes: NDArray[np.int64]) -> int:
@@ -144,7 +141,7 @@ def _largest(paths: list[str], sizes: NDArray[np.int64]) -> int:
 
 
 def _times_watched(config: DumpConfig, table: StatsTable) -> NDArray[np.int64]:
-    """Return how often each row is dumped: outputs of watched operators, after each operator."""
+    """Return how often each row is dumped: watched outputs once, and once after each operator."""
     times = np.zeros(len(table), np.int64)
     entry = config.entries_in_force.get(None)
     if entry is None:

@@ -1,8 +1,8 @@
-"""The second reading: what the graph engine makes of the text on its own.
+"""The second reading of an acl.json: what the graph engine makes of the text on its own.
 
-It is asked only where the first reading found something to do, and what it answers does not reach
-the caller: if it refuses, the call succeeds and operators of graphs are not dumped. It looks at
-fewer keys, in another order, and at no file system.
+The graph engine reads the text only if the first reading found something to do. Its answer does not
+reach the caller: if it refuses, the call succeeds and operators of graphs are not dumped. It checks
+fewer keys than the first reading, in another order, and it does not look at the disk.
 """
 
 from __future__ import annotations
@@ -10,32 +10,34 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, NoReturn
 
-from fastdump.config._dump_path import MAX_PATH_BYTES, failing_characters, split_remote
+from fastdump.config._dump_path import MAX_PATH_BYTES, forbidden_characters, split_remote
 from fastdump.config._dump_step import MAX_ITEMS
-from fastdump.config._findings import Verdict, shown
+from fastdump.config._findings import Verdict
 from fastdump.config._json_text import Json, JsonObject, type_text
-from fastdump.config._keys import VALUES
+from fastdump.config._keys import BLACKLISTS, DUMP
+from fastdump.config._wording import missing_or_empty, quoted
 
-_READ = (
+_STRINGS = (
     *("dump_path", "dump_mode", "dump_op_switch", "dump_level", "dump_scene"),
     *("dump_data", "dump_debug", "dump_step"),
-    "dump_status",  # which nobody documents, and which is then overwritten
+    "dump_status",  # not documented; the graph engine reads it and overwrites it
 )
+_STEP = re.compile(r"[0-9]*(-[0-9]*)?-?")
 
 
 class GraphEngineVerdict(NamedTuple):
-    """What the graph engine does with a text, and why if it refuses."""
+    """What the graph engine does with a text, and why it refuses the text if it does."""
 
     verdict: Verdict
     reason: str = ""
 
 
 class _Refusal(Exception):
-    """Raised with the reason."""
+    """Raised with the reason of a refusal."""
 
 
 def graph_engine_verdict(document: Json) -> GraphEngineVerdict:
-    """Return what the graph engine does with a whole acl.json."""
+    """Return what the graph engine does with the value of a whole acl.json."""
     try:
         dump = _dump_of(document)
         if dump is None:
@@ -44,15 +46,8 @@ def graph_engine_verdict(document: Json) -> GraphEngineVerdict:
         n_entries = _read(dump)
     except _Refusal as refusal:
         return GraphEngineVerdict("reject", str(refusal))
-    is_on = (
-        n_entries
-        or dump.get("dump_scene")
-        or "on"
-        in (
-            dump.get("dump_op_switch"),
-            dump.get("dump_debug"),
-        )
-    )
+    is_switched_on = "on" in (dump.get("dump_op_switch"), dump.get("dump_debug"))
+    is_on = n_entries or dump.get("dump_scene") or is_switched_on
     return GraphEngineVerdict("accept" if is_on else "off")
 
 
@@ -74,10 +69,22 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def _text(members: JsonObject, name: str, default: str = "") -> str:
+    """Return a value that must be a string if it is there."""
     value = members.get(name, default)
     if not isinstance(value, str):
         _refuse(f"{name} is {type_text(value)}")
     return value
+
+
+def _elements(members: JsonObject, name: str) -> list[Json]:
+    """Return the elements of an array; none if the value is not an array."""
+    value = members.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _objects(members: JsonObject, name: str) -> list[JsonObject]:
+    """Return the objects in an array; other elements are ignored."""
+    return [element for element in _elements(members, name) if isinstance(element, dict)]
 
 
 def _check_strings(array: Json, name: str) -> None:
@@ -92,13 +99,12 @@ def _validate(dump: JsonObject) -> None:
     if "dump_scene" in dump:
         _validate_scene(dump)
         return
-    if _text(dump, "dump_debug") == "on":
-        _validate_path(dump)
-        dump_list = dump.get("dump_list", [])
-        if not isinstance(dump_list, list) or dump_list:
+    is_overflow = _text(dump, "dump_debug") == "on"
+    _validate_path(dump)
+    if is_overflow:
+        if dump.get("dump_list", []) != []:
             _refuse("dump_debug is on and there is a dump_list")
         return
-    _validate_path(dump)
     _validate_value(dump, "dump_mode", "output")
     _validate_value(dump, "dump_level", "all")
     _validate_step(_text(dump, "dump_step"))
@@ -108,15 +114,15 @@ def _validate(dump: JsonObject) -> None:
 
 def _validate_value(dump: JsonObject, name: str, default: str) -> None:
     value = _text(dump, name, default)
-    if value not in VALUES[name]:
-        _refuse(f"{name} is {shown(value)}")
+    if value not in DUMP[name]:
+        _refuse(f"{name} is {quoted(value)}")
 
 
 def _validate_scene(dump: JsonObject) -> None:
     _validate_value(dump, "dump_scene", "")
     for name in ("dump_debug", "dump_op_switch"):
         if _text(dump, name) == "on":
-            _refuse(f"dump_scene and {name} on")
+            _refuse(f"{name} is on and there is a dump_scene")
     if dump["dump_scene"] == "watcher" and _text(dump, "dump_mode", "output") != "output":
         _refuse("dump_mode of a watcher is not output")
 
@@ -124,39 +130,34 @@ def _validate_scene(dump: JsonObject) -> None:
 def _validate_path(dump: JsonObject) -> None:
     path = _text(dump, "dump_path")
     if not path:
-        _refuse("dump_path is missing or empty")
+        _refuse(f"dump_path is {missing_or_empty(dump.get('dump_path'))}")
     if len(path.encode()) > MAX_PATH_BYTES:
         _refuse("dump_path is too long")
-    # Unlike the first reading, which leaves the characters of a local path to the file system.
+    # The first reading leaves the characters of a local path to the file system.
     remote = split_remote(path)
-    if failing := failing_characters(remote[1] if remote else path):
-        _refuse(f"dump_path has {shown(failing)}, which its list of characters lacks")
+    if forbidden := forbidden_characters(remote[1] if remote else path):
+        _refuse(f"forbidden characters in dump_path: {quoted(forbidden)}")
 
 
 def _validate_step(steps: str) -> None:
-    # Like C++'s getline, by which it splits: a separator at the end separates nothing.
+    # C++'s getline, which splits the text, ignores a separator at the end.
     items = steps.removesuffix("|").split("|")
     if len(items) > MAX_ITEMS:
         _refuse(f"dump_step has more than {MAX_ITEMS} items")
     for item in items:
-        if not re.fullmatch(r"[0-9]*(-[0-9]*)?-?", item):
-            _refuse(f"dump_step has {shown(item)}")
+        if not _STEP.fullmatch(item):
+            _refuse(f"dump_step has {quoted(item)}")
 
 
 def _validate_list(dump: JsonObject) -> None:
-    dump_list = dump.get("dump_list")
-    entries: list[Json] = []
-    if isinstance(dump_list, list):
-        if not any(isinstance(entry, dict) and entry for entry in dump_list):
-            return
-        entries = dump_list
+    entries = _objects(dump, "dump_list")
+    if isinstance(dump.get("dump_list"), list) and not any(entries):
+        return
     for entry in entries:
-        if isinstance(entry, dict):
-            _read_entry(entry, strict=True)
+        _read_entry(entry, strict=True)
     _validate_value(dump, "dump_op_switch", "off")
     for entry in entries:
-        if isinstance(entry, dict):
-            _validate_ranges(entry, dump)
+        _validate_ranges(entry, dump)
 
 
 def _validate_ranges(entry: JsonObject, dump: JsonObject) -> None:
@@ -172,12 +173,11 @@ def _validate_ranges(entry: JsonObject, dump: JsonObject) -> None:
 
 
 def _ranges(entry: JsonObject) -> list[tuple[str, str]]:
-    """Return begin and end of the ranges that have both; the others are passed over."""
-    array = entry.get("opname_range")
+    """Return begin and end of the ranges that have both; the others are ignored."""
     return [
         (_text(span, "begin"), _text(span, "end"))
-        for span in (array if isinstance(array, list) else ())
-        if isinstance(span, dict) and "begin" in span and "end" in span
+        for span in _objects(entry, "opname_range")
+        if "begin" in span and "end" in span
     ]
 
 
@@ -193,15 +193,12 @@ def _validate_stats(dump: JsonObject) -> None:
 
 def _read(dump: JsonObject) -> int:
     """Read what was validated; return how many entries of dump_list are left."""
-    for name in _READ:
+    for name in _STRINGS:
         _text(dump, name)
-    if isinstance(dump.get("dump_stats"), list):
-        _check_strings(dump["dump_stats"], "dump_stats")
-    dump_list = dump.get("dump_list")
-    if not isinstance(dump_list, list):
-        return 0
-    # An empty array stands for one entry that takes everything.
-    return sum(map(_is_kept, dump_list)) if dump_list else 1
+    _check_strings(_elements(dump, "dump_stats"), "dump_stats")
+    if dump.get("dump_list") == []:
+        return 1  # an empty array stands for an entry that selects everything
+    return sum(map(_is_kept, _elements(dump, "dump_list")))
 
 
 def _is_kept(entry: Json) -> bool:
@@ -209,8 +206,7 @@ def _is_kept(entry: Json) -> bool:
         return True
     if entry.get("model_name") == "":
         return False
-    layer = entry.get("layer")
-    if isinstance(layer, list) and not layer:
+    if entry.get("layer") == []:
         _text(entry, "model_name")
         return False
     _read_entry(entry, strict=False)
@@ -218,17 +214,13 @@ def _is_kept(entry: Json) -> bool:
 
 
 def _read_entry(entry: JsonObject, *, strict: bool) -> None:
-    """Check the types in one entry; `strict` takes a "pos" that is no array for an error."""
+    """Check the types in one entry; with `strict`, a "pos" must be an array."""
     _text(entry, "model_name")
     for name in ("layer", "watcher_nodes"):
-        if isinstance(entry.get(name), list):
-            _check_strings(entry[name], name)
-    for name in ("optype_blacklist", "opname_blacklist"):
-        items = entry.get(name)
-        for item in items if isinstance(items, list) else ():
-            if not isinstance(item, dict):
-                continue
+        _check_strings(_elements(entry, name), name)
+    for name in BLACKLISTS:
+        for item in _objects(entry, name):
             _text(item, "name")
-            if "pos" in item and (strict or isinstance(item["pos"], list)):
-                _check_strings(item["pos"], "pos")
+            if "pos" in item:
+                _check_strings(item["pos"] if strict else _elements(item, "pos"), "pos")
     _ranges(entry)

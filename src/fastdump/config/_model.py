@@ -8,30 +8,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, get_args
 
-from fastdump.config._findings import shown
 from fastdump.config._keys import (
     BLACKLIST_ITEM,
     DUMP,
     LIST_ENTRY,
     OPNAME_RANGE,
-    VALUES,
-    Array,
     Data,
     KernelData,
+    Keys,
     Kind,
     Level,
     Mode,
     Names,
-    Object,
     Scene,
     Statistic,
     Switch,
-    Text,
 )
+from fastdump.config._wording import quoted
 
-STATISTICS: Final = VALUES["dump_stats"]
+STATISTICS: Final[tuple[str, ...]] = get_args(Statistic)
 
 
 class _Record:
@@ -39,10 +36,10 @@ class _Record:
 
     __slots__ = ()
 
-    kind: ClassVar[Object]
+    keys: ClassVar[Keys]
 
     def __post_init__(self) -> None:
-        for name, kind in self.kind.keys.items():
+        for name, kind in self.keys.items():
             value = getattr(self, name)
             if isinstance(value, list):
                 value = tuple(value)
@@ -53,19 +50,21 @@ class _Record:
 
 
 def _problem(value: Any, kind: Kind) -> str | None:
-    """Return why a record cannot hold a value, to be read after the key's name; None if it can."""
-    expected: type[Any] = str if isinstance(kind, Text) else tuple
-    if isinstance(kind, Object):
-        expected = RECORDS[kind]
+    """Return why a record cannot hold a value, to be read after its name; None if it can."""
+    if isinstance(kind, Names):
+        kind = [tuple(kind)]
+    expected: type[Any] = str if isinstance(kind, tuple) else tuple
+    if isinstance(kind, dict):
+        expected = record_of(kind)
     if not isinstance(value, expected):
         return f" must be of type {expected.__name__}, not {type(value).__name__}"
-    if isinstance(kind, Text) and kind.values and value not in kind.values:
-        return f" must be one of {', '.join(kind.values)}, not {shown(value)}"
-    if isinstance(kind, (Names, Array)):
+    if isinstance(kind, list):
         for i, element in enumerate(value):
-            problem = _problem(element, kind.of)
+            problem = _problem(element, kind[0])
             if problem is not None:
                 return f"[{i}]{problem}"
+    elif kind and isinstance(kind, tuple) and value not in kind:
+        return f" must be one of {', '.join(kind)}, not {quoted(value)}"
     return None
 
 
@@ -81,7 +80,7 @@ class BlacklistItem(_Record):
         The tensors: "input0", "output1".
     """
 
-    kind: ClassVar[Object] = BLACKLIST_ITEM
+    keys: ClassVar[Keys] = BLACKLIST_ITEM
 
     name: str | None = None
     pos: tuple[str, ...] | None = None
@@ -97,7 +96,7 @@ class OpnameRange(_Record):
         Names of operators.
     """
 
-    kind: ClassVar[Object] = OPNAME_RANGE
+    keys: ClassVar[Keys] = OPNAME_RANGE
 
     begin: str | None = None
     end: str | None = None
@@ -122,7 +121,7 @@ class ListEntry(_Record):
         Ranges of operators to dump.
     """
 
-    kind: ClassVar[Object] = LIST_ENTRY
+    keys: ClassVar[Keys] = LIST_ENTRY
 
     model_name: str | None = None
     layer: tuple[str, ...] | None = None
@@ -150,7 +149,7 @@ class DumpConfig(_Record):
     dump_mode
         "input", "output" or "all".
     dump_op_switch
-        "on" dumps operators that run one by one.
+        "on" dumps operators that are run one by one.
     dump_level
         "op" (operators of graphs), "kernel" (kernels of the single-operator API) or "all".
     dump_scene
@@ -174,7 +173,7 @@ class DumpConfig(_Record):
         If a value has the wrong type, or is not one of those allowed.
     """
 
-    kind: ClassVar[Object] = DUMP
+    keys: ClassVar[Keys] = DUMP
 
     dump_path: str | None = None
     dump_mode: Mode | None = None
@@ -212,54 +211,74 @@ class DumpConfig(_Record):
 
     @property
     def is_exception(self) -> bool:
-        """Whether this dumps operators that end with an error."""
+        """Whether operators that fail are dumped."""
         return self.dump_scene is not None and not self.is_watcher
 
     @property
     def is_watcher(self) -> bool:
-        """Whether this watches outputs for being overwritten."""
+        """Whether outputs are watched for being overwritten."""
         return self.dump_scene == "watcher"
 
     @property
     def is_overflow(self) -> bool:
-        """Whether this dumps operators that overflow."""
+        """Whether operators that overflow are dumped."""
         return self.dump_debug == "on"
 
     @property
     def is_single_operator(self) -> bool:
-        """Whether this dumps operators that are called one by one."""
+        """Whether operators that are run one by one are dumped."""
         return self.dump_op_switch == "on"
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is dumped, messages of kernels aside."""
+        """Whether anything is dumped; messages of kernels do not count."""
         return bool(
             self.dump_list or self.is_single_operator or self.is_overflow or self.dump_scene
         )
 
+    def takes(self, io: str) -> bool:
+        """Return whether tensors of a kind, such as "input" or "output", are dumped.
+
+        Parameters
+        ----------
+        io
+            The kind, as in a table.
+
+        Returns
+        -------
+        bool
+        """
+        return self.mode in (io, "all")
+
     @property
     def entries_in_force(self) -> dict[str | None, ListEntry]:
-        """The entries of ``dump_list`` that count, by model name; none if all is dumped.
+        """The entries of ``dump_list`` that count, by model name; none if everything is dumped.
 
-        Of several entries for a model the last one counts, and one without a model name, which is
-        under None, makes those with one useless.
+        The last entry for a model counts. If an entry has no model name, the last of these counts
+        for all models, and is under None.
         """
         last = {entry.model_name: entry for entry in self.dump_list or () if not entry.is_void}
         return {None: last[None]} if None in last else last
 
     def to_json(self) -> str:
-        """Return the text of an acl.json with this configuration, ending in a newline."""
+        """Return the text of an acl.json with this configuration.
+
+        Returns
+        -------
+        str
+            JSON that ends in a newline.
+        """
         return json_text(self)
 
 
-RECORDS: Final[dict[Object, type[_Record]]] = {
-    record.kind: record for record in (BlacklistItem, OpnameRange, ListEntry, DumpConfig)
-}
-"""The record that holds each kind of object."""
+def record_of(keys: Keys) -> type[_Record]:
+    """Return the record that holds an object with such keys."""
+    records: tuple[type[_Record], ...] = (BlacklistItem, OpnameRange, ListEntry, DumpConfig)
+    return next(record for record in records if record.keys is keys)
 
 
 def json_text(dump: object) -> str:
-    """Return the text of an acl.json whose "dump" object is a record or a dictionary."""
+    """Return the text of an acl.json with a "dump" object, a record or a dictionary."""
     text = json.dumps({"dump": dump}, indent=4, ensure_ascii=False, default=_in_json) + "\n"
     # Names may come from a hostile dump: what a terminal would act on is written as JSON's escape.
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
@@ -269,9 +288,9 @@ def _in_json(record: object) -> dict[str, Any]:
     """Return what `json.dumps` writes for a record: the keys that are set."""
     if not isinstance(record, _Record):
         raise TypeError(f"{type(record).__name__} cannot be written as JSON")
-    members = {name: getattr(record, name) for name in record.kind.keys}
+    members = {name: getattr(record, name) for name in record.keys}
     return {
-        name: ",".join(value) if isinstance(record.kind.keys[name], Names) else value
+        name: ",".join(value) if isinstance(record.keys[name], Names) else value
         for name, value in members.items()
         if value is not None
     }

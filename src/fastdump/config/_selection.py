@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,26 +18,33 @@ if TYPE_CHECKING:
     from fastdump import StatsTable
 
 _KERNEL_PREFIX = "aclnn"
+# {time}/{device}/{file}, without the model that operators of graphs have in their paths.
+_ONE_BY_ONE = re.compile(r"(^|/)[0-9]{13,14}/[0-9]+/[^/]+$")
 
 
 def file_form(name: str | None) -> str:
-    """Return a name as file names have it; names from headers and files are equal only so."""
+    """Return a name as file names have it, in which names from headers and files are compared."""
     return in_file_name(name or "")
 
 
 def is_kernel(op_type: str | None) -> bool:
-    """Tell whether a type is a kernel of the single-operator API, not a graph's operator."""
+    """Return whether a type is a kernel of the single-operator API, not an operator of a graph."""
     return (op_type or "").startswith(_KERNEL_PREFIX)
 
 
+def is_one_by_one(path: str) -> bool:
+    """Return whether the path of a file is that of an operator that was run one by one."""
+    return _ONE_BY_ONE.search(path) is not None
+
+
 def distinct(table: StatsTable, *names: str) -> dict[tuple[Any, ...], None]:
-    """Return the distinct rows of some columns, None for null, in the order of the table."""
+    """Return the distinct rows of some columns, in the order of the table, with None for null."""
     return dict.fromkeys(zip(*(table[name].tolist() for name in names), strict=True))
 
 
 @dataclass(frozen=True)
 class _Filter:
-    """One entry, its names as file names have them."""
+    """One entry of ``dump_list``, its names as file names have them."""
 
     layer: frozenset[str]
     excluded_types: frozenset[tuple[str, str]]
@@ -67,22 +75,26 @@ def _excluded(items: Iterable[BlacklistItem]) -> frozenset[tuple[str, str]]:
 
 
 def selected(config: DumpConfig, table: StatsTable) -> NDArray[np.bool_]:
-    """Return which rows a dump of models and operators would have, steps aside, shape (rows,).
+    """Return which rows a dump of models and operators would have, in every step.
 
     Parameters
     ----------
     config
-        With ``dump_list`` or ``dump_op_switch``; what scenes and overflows dump depends on what
-        happens.
+        A configuration with ``dump_list`` or ``dump_op_switch``. What scenes and overflows dump
+        depends on what happens.
     table
-        In the order of execution.
+        A table in the order of execution.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (rows,)
     """
     filters = {
         None if name is None else file_form(name): _filter_of(entry)
         for name, entry in config.entries_in_force.items()
     }
     in_range = _in_range(filters, table)
-    # What is decided about one row holds for all that are alike.
+    # What is decided about one row holds for all rows that are alike.
     columns = [table[name].tolist() for name in ("op_type", "op_name", "model", "io", "index")]
     decided: dict[tuple[Any, ...], bool] = {}
     keep = np.zeros(len(table), np.bool_)
@@ -104,8 +116,8 @@ def _is_selected(
     index: int | None,
     in_range: bool,
 ) -> bool:
-    # "all" has workspaces and buffers too.
-    if io is None or config.mode not in ("all", io):
+    # With dump_mode "all", workspaces and buffers are dumped too.
+    if io is None or not config.takes(io):
         return False
     if is_kernel(op_type):
         return config.level != "op"
@@ -122,11 +134,11 @@ def _is_selected(
 
 
 def _in_range(filters: dict[str | None, _Filter], table: StatsTable) -> NDArray[np.bool_]:
-    """Return which rows are from the beginning to the end of a range of their graph."""
+    """Return which rows lie between the first and the last operator of a range of their graph."""
     inside = np.zeros(len(table), np.bool_)
     if not any(chosen.ranges for chosen in filters.values()):
         return inside
-    # By graph and step, of each range that has begun: whether its last operator has come.
+    # By graph and step: for each range that has begun, whether its last operator has come.
     begun: dict[tuple[Any, ...], dict[int, bool]] = {}
     names = ("rank", "device", "model", "model_id", "step", "op_type", "op_name", "io")
     columns = [table[name].tolist() for name in names]
@@ -139,7 +151,7 @@ def _in_range(filters: dict[str | None, _Filter], table: StatsTable) -> NDArray[
         for i, (begin, end) in enumerate(chosen.ranges):
             if i not in ends and name == begin:
                 ends[i] = False
-            # The operator at the end has several rows, one a tensor.
+            # The last operator has several rows, one for each tensor.
             if i in ends and (not ends[i] or name == end):
                 ends[i] |= name == end
                 inside[row] = True

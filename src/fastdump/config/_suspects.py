@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fastdump.config._findings import ConfigError, path_text, shown
+from fastdump.config._findings import ConfigError
 from fastdump.config._json_places import JsonPath
 from fastdump.config._json_text import half_surrogate, type_text
-from fastdump.config._selection import is_kernel
+from fastdump.config._selection import is_kernel, is_one_by_one
+from fastdump.config._wording import path_text, quoted
 
-# {time}/{device}/{file}: no model, which operators that are run one by one do not have.
-_ONE_BY_ONE = re.compile(r"(^|/)[0-9]{13,14}/[0-9]+/[^/]+$")
-# Of a chain of infected operators: those next to its origin.
+# So many infected operators of a finding are dumped: those that are next to its origin.
 _N_INFECTED = 3
 _TYPES = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
 
@@ -27,17 +25,20 @@ class Suspects:
     Attributes
     ----------
     layer
-        Names of operators of graphs, for a `ListEntry`: of each finding the last operator before
-        it that is known to be clean, its origin, and the first that it infected.
+        Names of operators of graphs, for a `ListEntry`. For each finding, these are the last
+        operator before it that is known to be clean, its origin, and the first operators that the
+        origin infected.
     steps
-        In which the origins are bad, sorted; none if the report knows of no steps.
+        The steps in which the origins are bad, sorted; none if the report has no steps.
     ranks
-        On which they are, sorted. An acl.json is for one process: the others need none.
+        The ranks on which the origins are bad, sorted. An acl.json is for one process, and the
+        processes of other ranks need none.
     unselectable
-        Names of suspicious operators that ``layer`` cannot select: they are not of a graph.
+        Names of suspicious operators that ``layer`` cannot select, because they are not operators
+        of a graph.
     file_names
-        Whether some names of `layer` are those of statistics files, which have ``_`` where the
-        model may have ``/``, ``.``, ``\`` or a blank.
+        Whether some names in `layer` come from statistics files, which have ``_`` where the model
+        may have ``/``, ``.``, ``\`` or a blank.
     """
 
     layer: tuple[str, ...]
@@ -45,6 +46,48 @@ class Suspects:
     ranks: tuple[int, ...]
     unselectable: tuple[str, ...]
     file_names: bool
+
+
+def suspects(report: Mapping[str, Any] | str | bytes, n: int | None = None) -> Suspects:
+    """Return what a triage found suspicious, for the configuration of the next dump.
+
+    A dump of statistics is quick and small. It shows which operators are suspicious, and only their
+    tensors are dumped then.
+
+    Parameters
+    ----------
+    report
+        What ``fastdump triage --json`` prints, or `TriageReport.to_dict` returns.
+    n
+        Number of findings to use, the first ones that have an origin; None for all. Warnings are
+        used only if there is no error.
+
+    Returns
+    -------
+    Suspects
+        Names of operators, steps and ranks.
+
+    Raises
+    ------
+    ConfigError
+        If `report` is something else.
+    """
+    findings = _read_findings(_Node(_decoded(report), ()))
+    findings = [f for f in findings if f.severity == "error"] or findings
+    around = [operator for finding in findings[:n] for operator in finding.around]
+    runs = [operator for finding in findings[:n] for operator in finding.runs]
+    first: dict[str, _Operator] = {}
+    for operator in around:
+        if operator.op_name:
+            first.setdefault(operator.op_name, operator)
+    layer = [name for name, operator in first.items() if operator.is_selectable]
+    return Suspects(
+        layer=tuple(layer),
+        steps=tuple(sorted({op.step for op in runs if op.step is not None})),
+        ranks=tuple(sorted({op.rank for op in runs if op.rank is not None})),
+        unselectable=tuple(name for name, op in first.items() if not op.is_selectable),
+        file_names=any(path.endswith(".csv") for name in layer for path in first[name].paths),
+    )
 
 
 class _Operator(NamedTuple):
@@ -56,52 +99,51 @@ class _Operator(NamedTuple):
 
     @property
     def is_selectable(self) -> bool:
-        return not is_kernel(self.op_type) and not any(map(_ONE_BY_ONE.search, self.paths))
+        return not is_kernel(self.op_type) and not any(map(is_one_by_one, self.paths))
 
 
 class _Finding(NamedTuple):
+    """A finding that has an origin."""
+
     severity: str
-    around: list[_Operator]  # the last clean operator, the origin, what it infected
-    runs: list[_Operator]  # the origin in each step and rank
+    around: list[_Operator]  # the last clean operator, the origin, those that it infected
+    runs: list[_Operator]  # the origin, in each step and on each rank
 
 
-def suspects(report: Mapping[str, Any] | str | bytes, n: int | None = None) -> Suspects:
-    """Return what a triage found suspicious, for the configuration of the next dump.
+class _Node(NamedTuple):
+    """A value in the report, and its path."""
 
-    First dump statistics, which is quick; then only the tensors of what these show to be
-    suspicious.
+    value: Any
+    path: JsonPath
 
-    Parameters
-    ----------
-    report
-        What ``fastdump triage --json`` prints, or `TriageReport.to_dict` returns.
-    n
-        Of the first so many findings that have an origin; None: of all. Warnings count only if
-        there is no error.
+    def of(self, expected: type) -> Any:
+        """Return the value, which must have a type."""
+        # isinstance would take true for an integer.
+        if type(self.value) is not expected:
+            raise self.refusal(f"is {type_text(self.value)}, expected {_TYPES[expected]}")
+        return self.value
 
-    Returns
-    -------
-    Suspects
+    def optional(self, expected: type) -> Any:
+        """Return the value, which must be null or have a type."""
+        return None if self.value is None else self.of(expected)
 
-    Raises
-    ------
-    ConfigError
-        If `report` is something else.
-    """
-    findings = _read_findings(_Node(_decoded(report), ()))
-    findings = [f for f in findings if f.severity == "error"] or findings
-    around = [operator for finding in findings[:n] for operator in finding.around]
-    named = {op.op_name: op for op in reversed(around) if op.op_name}
-    order = dict.fromkeys(op.op_name for op in around if op.op_name)
-    layer = [name for name in order if named[name].is_selectable]
-    runs = [operator for finding in findings[:n] for operator in finding.runs]
-    return Suspects(
-        layer=tuple(layer),
-        steps=tuple(sorted({op.step for op in runs if op.step is not None})),
-        ranks=tuple(sorted({op.rank for op in runs if op.rank is not None})),
-        unselectable=tuple(name for name in order if not named[name].is_selectable),
-        file_names=any(path.endswith(".csv") for name in layer for path in named[name].paths),
-    )
+    def elements(self) -> list[_Node]:
+        """Return the elements of the value, which must be an array."""
+        return [_Node(element, (*self.path, i)) for i, element in enumerate(self.of(list))]
+
+    def member(self, name: str, *default: Any) -> _Node:
+        """Return a member of the value, which must be an object."""
+        members, path = self.of(dict), (*self.path, name)
+        if name not in members and not default:
+            raise _Node(None, path).refusal("is missing")
+        return _Node(members.get(name, *default), path)
+
+    def refusal(self, reason: str) -> ConfigError:
+        return _refusal(f"{path_text(self.path) or 'the report'} {reason}")
+
+
+def _refusal(reason: str) -> ConfigError:
+    return ConfigError(f"not what 'fastdump triage --json' prints: {reason}")
 
 
 def _decoded(report: Mapping[str, Any] | str | bytes) -> Any:
@@ -116,61 +158,25 @@ def _decoded(report: Mapping[str, Any] | str | bytes) -> Any:
     return value
 
 
-def _refusal(reason: str) -> ConfigError:
-    return ConfigError(f"not what 'fastdump triage --json' prints: {reason}")
-
-
-class _Node(NamedTuple):
-    """A value in the report, and its path."""
-
-    value: Any
-    path: JsonPath
-
-    def of(self, expected: type) -> Any:
-        """Return the value, which must have a type."""
-        # Not isinstance, for which True is an integer.
-        if type(self.value) is not expected:
-            found = f"{type_text(self.value)}, expected {_TYPES[expected]}"
-            raise _refusal(f"{path_text(self.path) or 'the report'} is {found}")
-        return self.value
-
-    def optional(self, expected: type) -> Any:
-        """Return the value, which must be null or have a type."""
-        return None if self.value is None else self.of(expected)
-
-    def elements(self) -> list[_Node]:
-        return [_Node(element, (*self.path, i)) for i, element in enumerate(self.of(list))]
-
-    def member(self, name: str) -> _Node:
-        if name not in self.of(dict):
-            raise _refusal(f"{path_text((*self.path, name))} is missing")
-        return _Node(self.value[name], (*self.path, name))
-
-    def get(self, name: str, default: Any) -> _Node:
-        return self.member(name) if name in self.of(dict) else _Node(default, (*self.path, name))
-
-
 def _read_findings(report: _Node) -> list[_Finding]:
-    """Return the findings that have an origin."""
     findings = []
     for node in report.member("findings").elements():
         severity = node.member("severity")
         if severity.of(str) not in ("error", "warning"):
-            found = f'{shown(severity.value)}, expected "error" or "warning"'
-            raise _refusal(f"{path_text(severity.path)} is {found}")
+            found = quoted(severity.value)
+            raise severity.refusal(f'is {found}, expected "error" or "warning"')
         origin = node.member("origin")
-        also = [_read_operator(operator) for operator in node.get("also", []).elements()]
-        chain = [
-            _read_operator(link.member("operator")) for link in node.get("chain", []).elements()
-        ]
         if origin.optional(dict) is None:
             continue
         first = _read_operator(origin.member("operator"))
-        last_clean = origin.get("last_clean", None)
-        before = [] if last_clean.value is None else [_read_operator(last_clean)]
-        findings.append(
-            _Finding(severity.value, [*before, first, *chain[:_N_INFECTED]], [first, *also])
-        )
+        also = map(_read_operator, node.member("also", []).elements())
+        clean = origin.member("last_clean", None)
+        before = [] if clean.value is None else [_read_operator(clean)]
+        chain = [
+            _read_operator(link.member("operator")) for link in node.member("chain", []).elements()
+        ]
+        around = [*before, first, *chain[:_N_INFECTED]]
+        findings.append(_Finding(severity.value, around, [first, *also]))
     return findings
 
 
@@ -180,5 +186,5 @@ def _read_operator(node: _Node) -> _Operator:
         node.member("op_type").optional(str),
         node.member("rank").optional(int),
         node.member("step").optional(int),
-        [path.of(str) for path in node.get("paths", []).elements()],
+        [path.of(str) for path in node.member("paths", []).elements()],
     )

@@ -1,6 +1,6 @@
-"""The same dump asked for in another way: through torchair, whose options reach the graph engine.
+"""The same dump through torchair, whose options reach the graph engine.
 
-An acl.json can say more than these options. Where they cannot say what it says, torchair takes the
+These options cannot express everything that an acl.json can. Where they cannot, torchair takes the
 file itself, as ``dump_config_path``.
 """
 
@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastdump.config._dump_path import split_remote
-from fastdump.config._dump_step import saturated
-from fastdump.config._findings import ConfigError, shown
+from fastdump.config._dump_step import span_text, step_spans
+from fastdump.config._findings import ConfigError
+from fastdump.config._keys import BLACKLISTS
 from fastdump.config._model import DumpConfig, ListEntry
+from fastdump.config._wording import quoted
 
 _LAYER = re.compile(r"[0-9a-zA-Z_/\\.\"]+")
 _INT32_MAX = 2**31 - 1
@@ -22,26 +24,27 @@ _INT32_MAX = 2**31 - 1
 def torchair_options(config: DumpConfig) -> dict[str, str | bool]:
     """Return a configuration as attributes of torchair's ``CompilerConfig().dump_config``.
 
-    They take effect in mode max-autotune and dump operators of graphs, below a directory
+    The attributes take effect in mode max-autotune. They dump operators of graphs, in a directory
     ``worldsize{N}_global_rank{R}`` that torchair adds to the path.
 
     Parameters
     ----------
     config
-        A dump of models.
+        A configuration that dumps models.
 
     Returns
     -------
     dict
-        By name of the attribute. ``dump_mode`` is always there: torchair's default is another.
+        Values by name of the attribute. ``dump_mode`` is always among them, because torchair's
+        default is different.
 
     Raises
     ------
     ConfigError
-        If these options cannot say what `config` says.
+        If torchair's options cannot express the configuration.
     """
     if reasons := list(_inexpressible(config)):
-        raise ConfigError(f"torchair's options cannot say this: {'; '.join(reasons)}")
+        raise ConfigError(f"torchair's options cannot express this: {'; '.join(reasons)}")
     options: dict[str, str | bool] = {
         "enable_dump": True,
         "dump_path": config.dump_path or "",
@@ -49,14 +52,26 @@ def torchair_options(config: DumpConfig) -> dict[str, str | bool]:
         "dump_data": config.data,
     }
     if config.dump_step:
-        options["dump_step"] = "|".join(map(_step_item, config.dump_step.split("|")))
+        # A range of one step is written as a number: torchair's reader refuses it as a range.
+        options["dump_step"] = "|".join(map(span_text, step_spans(config.dump_step)))
     if layer := _entry(config).layer:
         options["dump_layer"] = " ".join(layer)
     return options
 
 
 def torchair_code(options: dict[str, Any]) -> str:
-    """Return lines of Python that set attributes of torchair's ``dump_config``."""
+    """Return Python that sets attributes of torchair's ``dump_config``.
+
+    Parameters
+    ----------
+    options
+        Values by name of the attribute, as from `torchair_options`.
+
+    Returns
+    -------
+    str
+        Lines of Python, ending in a newline.
+    """
     lines = ["import torchair", "", "config = torchair.CompilerConfig()"]
     lines += [f"config.dump_config.{name} = {value!r}" for name, value in options.items()]
     lines.append("npu_backend = torchair.get_npu_backend(compiler_config=config)")
@@ -65,13 +80,6 @@ def torchair_code(options: dict[str, Any]) -> str:
 
 def _entry(config: DumpConfig) -> ListEntry:
     return config.entries_in_force.get(None, ListEntry())
-
-
-def _step_item(item: str) -> str:
-    # This reader refuses a range of one step.
-    first, _, last = item.partition("-")
-    low, high = saturated(first), saturated(last or first)
-    return str(low) if low == high else f"{low}-{high}"
 
 
 def _inexpressible(config: DumpConfig) -> Iterator[str]:
@@ -95,15 +103,15 @@ def _inexpressible(config: DumpConfig) -> Iterator[str]:
         yield "dump_kernel_data"
     if split_remote(config.dump_path or ""):
         yield "a dump_path on another host"
-    for item in (config.dump_step or "").split("|"):
-        if item and saturated(item.rpartition("-")[2]) > _INT32_MAX:
-            yield f"step {shown(item)}, beyond 32 bits"
+    for span in step_spans(config.dump_step):
+        if span[-1] > _INT32_MAX:
+            yield f"step {span_text(span)}, beyond 32 bits"
     for model, entry in config.entries_in_force.items():
         if model is not None:
-            yield f"only model {shown(model)}"
-        for name in ("optype_blacklist", "opname_blacklist", "opname_range"):
+            yield f"only model {quoted(model)}"
+        for name in (*BLACKLISTS, "opname_range"):
             if getattr(entry, name):
                 yield name
         for name in entry.layer or ():
             if not _LAYER.fullmatch(name):
-                yield f"the operator name {shown(name)}"
+                yield f"the operator name {quoted(name)}"

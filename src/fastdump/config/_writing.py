@@ -29,23 +29,23 @@ def build(
     Parameters
     ----------
     dump_path, dump_mode, dump_level, dump_op_switch, dump_data, dump_debug, dump_scene
-        The keys of the "dump" object; those that are None are not written.
+        The keys of the "dump" object. A key that is None is not written.
     dump_list
-        Entries; ``[ListEntry()]`` is all operators of all models.
+        The entries; ``[ListEntry()]`` selects all operators of all models.
     dump_step
-        As acl.json has it, ``0|3-5|10``, or the numbers of the steps.
+        The steps as acl.json has them, ``0|3-5|10``, or as numbers.
     dump_stats, dump_kernel_data
-        Names.
+        The names of statistics, and of what to keep of what kernels print.
 
     Returns
     -------
     str
-        JSON, ending in a newline.
+        JSON that ends in a newline.
 
     Raises
     ------
     ConfigError
-        If the vendor's code would refuse it. Whether dump_path exists is not asked.
+        If the vendor's code would refuse the text. Whether dump_path exists is not checked.
 
     Examples
     --------

@@ -1,0 +1,48 @@
+"""How names and values from files appear in messages: quoted, shortened, listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fastdump._printable import printable
+from fastdump.config._json_places import JsonPath
+
+_MAX_LISTED = 8
+
+
+def quoted(text: str) -> str:
+    """Return text in quotation marks, safe to print, and without its middle if it is long."""
+    if len(text) > 60:
+        text = f"{text[:40]}...{text[-10:]}"
+    return f'"{printable(text)}"'
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return ``a, b``, or ``a, b, c, d, e, f, g, h and 12 more`` if there are many."""
+    every = list(texts)
+    text = ", ".join(every[:_MAX_LISTED])
+    more = len(every) - _MAX_LISTED
+    return f"{text} and {more:,} more" if more > 0 else text
+
+
+def of_model(model: str | None) -> str:
+    """Return ``of model "m"`` with a blank before it; nothing if no model is named."""
+    return "" if model is None else f" of model {quoted(model)}"
+
+
+def missing_or_empty(value: object) -> str:
+    """Return which of the two a value is that is None or empty."""
+    return "missing" if value is None else "empty"
+
+
+def path_text(path: JsonPath) -> str:
+    """Return ``dump.dump_list[0].layer``; a key that is not a plain word is quoted in brackets."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif step.isidentifier() and step.isascii() and len(step) <= 40:
+            text += f".{step}" if text else step
+        else:
+            text += f"[{quoted(step)}]"
+    return text
