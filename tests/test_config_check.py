@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Callable
@@ -14,8 +15,15 @@ from hypothesis import strategies as st
 
 from fastdump import FastdumpError, config
 from fastdump.config._json_text import JsonObject
-from fastdump.config._keys import DUMP, Kind, Names
-from fastdump.config._model import record_of
+from fastdump.config._keys import (
+    BLACKLIST_ITEM,
+    DUMP,
+    LIST_ENTRY,
+    OPNAME_RANGE,
+    Keys,
+    Kind,
+    Names,
+)
 from fastdump.config._validation import problems
 
 ALL = {"dump_path": ".", "dump_list": [{}]}
@@ -138,8 +146,8 @@ def test_json_is_strict(text: str) -> None:
 
 
 def test_a_syntax_error_says_what_was_expected_and_what_was_found() -> None:
-    (error,) = config.check_text('{"dump": {},\n "x": tru}').errors
-    assert str(error) == "error: line 2, column 7: expected value, found 't' [syntax, EP0004]"
+    (error,) = config.check_text('{"dump": {},\n "x": yes}').errors
+    assert str(error) == "error: line 2, column 7: expected value, found 'y' [syntax, EP0004]"
     (error,) = config.check_text('{"dump": {}').errors
     assert "found the end of the text" in error.message
 
@@ -148,7 +156,7 @@ def test_a_nul_byte_ends_the_text() -> None:
     text = text_of(**ALL)
     report = accepts(text + "\0\0 {{[")
     assert [(w.rule, w.message.rpartition(";")[2]) for w in report.warnings] == [
-        ("nul", " 5 bytes behind it are not read")
+        ("nul", " 5 bytes after it are not read")
     ]
     refuses("\0" + text, "syntax", "", "EP0004")
 
@@ -680,6 +688,14 @@ def test_of_a_key_that_is_repeated_the_last_value_counts() -> None:
     assert config.check_text(text).errors[0].place.line == 2
 
 
+def test_of_many_keys_that_are_repeated_the_first_are_named() -> None:
+    twice = ",\n".join(f'"{i}": 0, "{i}": [{{"a": 1, "a": 2}}]' for i in range(1000))
+    report = config.check_text(f'{{"dump": {{{twice}}}}}')
+    found = [w.place for w in report.warnings if w.rule == "duplicate-key"]
+    assert [place.path for place in found] == [f'dump["{i}"]' for i in range(20)]
+    assert [place.line for place in found] == list(range(1, 21))
+
+
 def test_keys_beside_an_exception_scene_are_unused() -> None:
     keys = {"dump_mode": "all", "dump_level": "op", "dump_step": "x", "dump_data": "stats"}
     text = text_of(dump_scene="lite_exception", **keys, dump_list=[{}], dump_kernel_data="all")
@@ -1125,22 +1141,30 @@ def test_a_list_in_a_record_becomes_a_tuple() -> None:
     assert len({dump, config.DumpConfig(dump_list=(entry,), dump_stats=("Max",))}) == 1
 
 
-@pytest.mark.parametrize(
-    "record", [config.DumpConfig, config.ListEntry, config.BlacklistItem, config.OpnameRange]
-)
-def test_the_tables_of_keys_say_what_the_annotations_of_a_record_say(record: Any) -> None:
+TABLES: list[tuple[Any, Keys]] = [
+    (config.DumpConfig, DUMP),
+    (config.ListEntry, LIST_ENTRY),
+    (config.BlacklistItem, BLACKLIST_ITEM),
+    (config.OpnameRange, OPNAME_RANGE),
+]
+
+
+@pytest.mark.parametrize(("record", "table"), TABLES)
+def test_a_table_of_keys_says_what_the_annotations_of_its_record_say(
+    record: Any, table: Keys
+) -> None:
     def annotated(kind: Kind) -> Any:
         if isinstance(kind, dict):
-            return record_of(kind)
+            return next(record for record, table in TABLES if table is kind)
         if isinstance(kind, (Names, list)):
             of = annotated(kind[0] if isinstance(kind, list) else tuple(kind))
             return tuple[of, ...]  # type: ignore[valid-type]
         return Literal[kind] if kind else str
 
-    hints = get_type_hints(record)
-    del hints["keys"]
-    assert hints == {name: annotated(kind) | None for name, kind in record.keys.items()}
-    assert list(hints) == list(record.keys)
+    keys = {name: annotated(kind) | None for name, kind in table.items()}
+    hints = {name: hint for name, hint in get_type_hints(record).items() if name in keys}
+    assert hints == keys
+    assert list(keys) == [field.name for field in dataclasses.fields(record)]
 
 
 def test_a_refused_configuration_is_an_error_with_all_findings(tmp_path: Path) -> None:

@@ -189,6 +189,26 @@ def test_steps_without_end_are_no_problem() -> None:
     assert "Only these steps: 0-9223372036854775807." in text
 
 
+@pytest.mark.parametrize(
+    ("steps", "sentence"),
+    [
+        ("1-3|2-4|7", "Only these steps: 1-4, 7."),
+        ("9|0|1|3-3", "Only these steps: 0-1, 3, 9."),
+        ("", "All steps."),
+    ],
+)
+def test_steps_are_sorted_and_joined(steps: str, sentence: str) -> None:
+    assert sentence in explained(dump_list=[{}], dump_step=steps)
+
+
+def test_steps_that_are_not_checked_are_no_problem(table: StatsTable) -> None:
+    config_ = parse(dump_debug="on", dump_step="x|5-3|3|--|")
+    assert "Only these steps: 3." in str(config.explain(config_, like=table))
+    config_ = parse(dump_scene="aic_err_norm_dump", dump_step="x")
+    assert "steps" not in str(config.explain(config_, like=table))
+    assert config.missing(config_, table) == []
+
+
 def test_many_names_are_cut_short() -> None:
     text = explained(dump_list=[{"layer": [f"op{i}" for i in range(1000)]}])
     assert '"op7" and 992 more' in text

@@ -28,7 +28,7 @@ def test_it_reads_what_python_writes(value: Any, indent: int | None, ascii_only:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     found = read_json(text)
     assert found == value
-    assert repeated_keys(found) == []
+    assert list(repeated_keys(found)) == []
 
 
 class Writer:
@@ -88,10 +88,10 @@ def test_every_place_is_where_its_key_or_element_was_written(value: Any, random:
     found = read_json(writer.text)
     assert found == json.loads(writer.text)
     assert set(repeated_keys(found)) == writer.repeated
-    places = find_places(writer.text, found, list(writer.places))
+    places = find_places(writer.text, list(writer.places))
     assert places == writer.places
     for path, index in writer.places.items():
-        assert find_places(writer.text, found, [path]) == {path: index}
+        assert find_places(writer.text, [path]) == {path: index}
 
 
 @pytest.mark.parametrize(
@@ -109,16 +109,18 @@ def test_every_place_is_where_its_key_or_element_was_written(value: Any, random:
         (("a", "b", 1, 0), '"c"]'),
     ],
 )
-def test_what_is_missing_has_the_place_of_what_is_nearest(path: JsonPath, place: str) -> None:
+def test_what_is_missing_has_the_place_of_what_is_nearest(
+    path: JsonPath, place: str | None
+) -> None:
     text = '{"a": {"b": [0, "c"]}}'
-    found = find_places(text, read_json(text), [path])
-    assert found == ({} if place is None else {path: text.index(place)})
+    found = find_places(text, [path])
+    assert found == {path: None if place is None else text.index(place)}
 
 
 def test_what_only_the_first_value_of_a_repeated_key_has_is_missing() -> None:
     text = '{"a": {"b": 1}, "a": {"c": 1}}'
     path = ("a", "b")
-    found = find_places(text, read_json(text), [path])
+    found = find_places(text, [path])
     assert found == {path: text.rindex('"a"')}
 
 
@@ -219,9 +221,4 @@ def test_of_a_key_that_is_repeated_the_last_value_counts() -> None:
     text = '{"a": [{"d": 1, "d": 2}], "b": [{"c": 1, "c": 2, "c": 3}], "a": {"x": 0}}'
     value = read_json(text)
     assert value == json.loads(text)
-    assert repeated_keys(value) == [("a",), ("b", 0, "c")]
-
-
-def test_of_many_keys_that_are_repeated_the_first_are_named() -> None:
-    text = "[" + ", ".join(['{"a": 1, "a": 2}'] * 1000) + "]"
-    assert repeated_keys(read_json(text)) == [(i, "a") for i in range(100)]
+    assert list(repeated_keys(value)) == [("a",), ("b", 0, "c")]

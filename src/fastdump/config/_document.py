@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,11 @@ from fastdump.config._json_text import Json, JsonSyntaxError, read_json, repeate
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 MAX_NESTING = 10
-# The vendor's code counts brackets in strings too, by which a text can hide how deep it nests.
+# How deep values may nest. The vendor's count is no limit, because brackets in strings mislead it.
 MAX_DEPTH = 100
+
+# A hostile file may repeat a million keys.
+_MAX_REPEATED_KEYS = 100
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -44,11 +48,11 @@ class Document:
 
     def findings(self, drafts: Sequence[Draft]) -> tuple[Finding, ...]:
         """Return findings with their places."""
-        places = find_places(self.text, self.value, {draft.path for draft in drafts})
+        places = find_places(self.text, {draft.path for draft in drafts})
         return tuple(
             replace(draft.finding, place=self._place(draft.finding.place.path, index))
             for draft in drafts
-            for index in [places.get(draft.path) if draft.index is None else draft.index]
+            for index in [places[draft.path] if draft.index is None else draft.index]
         )
 
     def _place(self, path: str, index: int | None) -> Place:
@@ -94,7 +98,8 @@ def read_document(data: bytes, findings: Findings) -> Document | None:
     braces, brackets, depth = _nesting(data)
     for kind, nesting in (("objects", braces), ("arrays", brackets)):
         if nesting > MAX_NESTING:
-            findings.error("nesting", (), f"{kind} nest {nesting:,} deep, {MAX_NESTING} at most")
+            message = f"{kind} nest {nesting:,} deep, at most {MAX_NESTING} are allowed"
+            findings.error("nesting", (), message)
     if findings.refused:
         return None
     mark_nbytes = len(_BYTE_ORDER_MARK) if data.startswith(_BYTE_ORDER_MARK) else 0
@@ -103,7 +108,7 @@ def read_document(data: bytes, findings: Findings) -> Document | None:
     except UnicodeDecodeError as error:
         return _undecodable(data, mark_nbytes, error, findings)
     if nul:
-        message = f"the text ends at a NUL byte; {len(unread):,} bytes behind it are not read"
+        message = f"the text ends at a NUL byte; {len(unread):,} bytes after it are not read"
         findings.warning("nul", (), message, index=len(text))
     try:
         if depth > MAX_DEPTH:
@@ -112,14 +117,18 @@ def read_document(data: bytes, findings: Findings) -> Document | None:
     except JsonSyntaxError as error:
         findings.error("syntax", (), str(error), index=error.index)
         return Document(text, None, mark_nbytes)
-    for path in repeated_keys(value):
+    for path in islice(repeated_keys(value), _MAX_REPEATED_KEYS):
         findings.warning("duplicate-key", path, "the key is repeated; its last value counts")
     return Document(text, value, mark_nbytes)
 
 
 def _nesting(data: bytes) -> tuple[int, int, int]:
-    """Return how deep braces and brackets nest, as the vendor counts, and both outside strings."""
-    # Without escapes, each quotation mark begins or ends a string.
+    """Return how deep braces nest, how deep brackets nest, and how deep both nest together.
+
+    The first two numbers are what the vendor's code counts, which includes braces and brackets in
+    strings. The third does not.
+    """
+    # Without escapes, every quotation mark begins or ends a string.
     without_escapes = data.replace(rb"\\", b"").replace(rb"\"", b"")
     characters = np.frombuffer(without_escapes, np.uint8)
     braces, brackets = (
@@ -131,7 +140,8 @@ def _nesting(data: bytes) -> tuple[int, int, int]:
 
 
 def _depth(steps: NDArray[np.int8]) -> int:
-    """Return how deep brackets nest that step in (1) and out (-1); one out too many is ignored."""
+    """Return how deep brackets nest, of which each that opens is 1 and each that closes is -1."""
+    # A bracket that closes nothing does not count.
     depth = np.cumsum(steps, dtype=np.int32)
     floor = np.minimum.accumulate(np.minimum(depth, 0))
     return int((depth - floor).max(initial=0))

@@ -12,7 +12,7 @@ import numpy as np
 
 from fastdump.config._dump_step import merged, step_spans
 from fastdump.config._model import DumpConfig
-from fastdump.config._selection import distinct, file_form, is_kernel, is_one_by_one
+from fastdump.config._selection import ONE_BY_ONE, distinct, file_form, is_kernel
 from fastdump.config._wording import listed, of_model, quoted
 
 if TYPE_CHECKING:
@@ -30,10 +30,14 @@ DumpKind: TypeAlias = Literal[
 ]
 _Part: TypeAlias = tuple[int | None, int | None]  # a rank and a step
 
-_RECORD = re.compile(r"op_?debug\.node_op_?debug\.", re.IGNORECASE)
-_EXCEPTIONS = re.compile(r"(^|/)extra-info/data-dump(/|$)")
-_CUSTOM = re.compile(r"\.custom\.[0-9]{17}$")
-_CONVERTED = re.compile(r"\.npy$")
+# The kinds that a path tells, in the order in which they are tried.
+_PATH_KINDS: tuple[tuple[DumpKind, re.Pattern[str]], ...] = (
+    ("overflow", re.compile(r"(^|/)op_?debug\.node_op_?debug\.[^/]*$", re.IGNORECASE)),
+    ("exception", re.compile(r"(^|/)(exception_info\.[^/]*$|extra-info/data-dump/)")),
+    ("custom", re.compile(r"\.custom\.[0-9]{17}$")),
+    ("converted", re.compile(r"\.npy$")),
+    ("single operator", ONE_BY_ONE),
+)
 _DATA = {"tensor": "tensors", "stats": "statistics"}
 # So many steps of a range are looked for; a range may have more than fit into memory.
 _MAX_STEPS = 10_000
@@ -94,12 +98,11 @@ def describe_dump(table: StatsTable) -> DumpContents:
         for kind, op_type, op_name, model in set(zip(path_kinds, *columns, strict=True))
     }
     operators = _without_records(table, path_kinds)
-    io = set(table["io"].tolist())
-    mode = "all" if {"input", "output"} <= io else "input" if "input" in io else None
+    modes = sorted({"input", "output"} & set(table["io"].tolist()))
     return DumpContents(
         kinds=tuple(sorted(kinds)),
         data=_data(table),
-        mode="output" if mode is None and "output" in io else mode,
+        mode="all" if len(modes) == 2 else next(iter(modes), None),
         ranks=_numbers(table, "rank"),
         devices=_numbers(table, "device"),
         steps=_numbers(table, "step"),
@@ -113,21 +116,11 @@ def describe_dump(table: StatsTable) -> DumpContents:
 def _path_kinds(table: StatsTable) -> list[DumpKind | None]:
     """Return the kind of each row by its path; None if its operator decides."""
     paths = table["path"].tolist()
-    kinds = {path: _path_kind(path) for path in set(paths)}
+    kinds = {
+        path: next((kind for kind, pattern in _PATH_KINDS if pattern.search(path)), None)
+        for path in set(paths)
+    }
     return [kinds[path] for path in paths]
-
-
-def _path_kind(path: str) -> DumpKind | None:
-    directory, _, name = path.rpartition("/")
-    if _RECORD.match(name):
-        return "overflow"
-    if name.startswith("exception_info.") or _EXCEPTIONS.search(directory):
-        return "exception"
-    if _CUSTOM.search(name):
-        return "custom"
-    if _CONVERTED.search(name):
-        return "converted"
-    return "single operator" if is_one_by_one(path) else None
 
 
 def _kind_of_operator(

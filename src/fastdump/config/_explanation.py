@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from fastdump.config._dump_path import split_remote
@@ -30,6 +30,7 @@ _EXCEPTION_FILES = {
     "aic_err_norm_dump": "{op_type}.{op_name}.{task_id}.{YYYYMMDDHHMMSSmmm}",
     "aic_err_detail_dump": "{kernel}.{stream_id}.{task_id}.{YYYYMMDDHHMMSSmmm}.core",
 }
+_TITLES = ("What is dumped", "Where", "How large", "Which calls", "Notes")
 _MAX_ITEMS = 8
 _WIDTH = 100
 
@@ -59,17 +60,9 @@ class Explanation:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        titles = {
-            "What is dumped": self.what,
-            "Where": self.where,
-            "How large": self.size,
-            "Which calls": self.calls,
-            "Notes": self.notes,
-        }
+        sections = zip(_TITLES, astuple(self), strict=True)
         return "\n\n".join(
-            "\n".join([title, *(_wrapped(line) for line in lines)])
-            for title, lines in titles.items()
-            if lines
+            "\n".join([title, *map(_wrapped, lines)]) for title, lines in sections if lines
         )
 
 

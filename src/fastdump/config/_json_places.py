@@ -4,65 +4,52 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from collections.abc import Collection
+from typing import TypeAlias
 
 JsonPath: TypeAlias = tuple[str | int, ...]
 """Keys and indices, from the outermost value down."""
 
-# By key or index: the members to find below it.
+# The members to find, by key or index, and what to find below each of them.
 _Wanted: TypeAlias = "dict[str | int, _Wanted]"
+# The members that were found, by key or index: where each starts, and what was found below it.
+_Found: TypeAlias = "dict[str | int, tuple[int, _Found]]"
 
 _SEPARATOR = re.compile(r"[ \t\n\r]*[,:]?[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 
 
-def find_places(text: str, value: Any, paths: Iterable[JsonPath]) -> dict[JsonPath, int]:
-    """Return the index in a text at which the key or element with each path starts.
+def find_places(text: str, paths: Collection[JsonPath]) -> dict[JsonPath, int | None]:
+    """Return the index in a JSON text at which the key or element with each path starts.
 
-    A path that does not exist has the place of the nearest member above it, and none if there is
-    no such member.
-
-    Parameters
-    ----------
-    text, value
-        A JSON text and its value.
-    paths
-        Paths in the value.
+    A path that does not exist has the place of the nearest member above it, and None if there is no
+    such member. If a key is repeated, its last value counts.
     """
-    nearest = {path: _existing(value, path) for path in paths}
     wanted: _Wanted = {}
-    for path in nearest.values():
+    for path in paths:
         below = wanted
         for step in path:
             below = below.setdefault(step, {})
-    places: dict[JsonPath, int] = {}
-    if wanted:
-        _find(text, _skip(text, 0), (), wanted, places)
-    return {path: places[existing] for path, existing in nearest.items() if existing}
+    start = _skip(text, 0)
+    is_container = text[start : start + 1] in ("{", "[")
+    found = _find(text, start, wanted)[1] if wanted and is_container else {}
+    return {path: _nearest(found, path) for path in paths}
 
 
-def _existing(value: Any, path: JsonPath) -> JsonPath:
-    """Return as much of a path as there is in a value."""
-    for depth, step in enumerate(path):
-        if not _has(value, step):
-            return path[:depth]
-        value = value[step]
-    return path
+def _nearest(found: _Found, path: JsonPath) -> int | None:
+    index = None
+    for step in path:
+        if step not in found:
+            break
+        index, found = found[step]
+    return index
 
 
-def _has(value: Any, step: str | int) -> bool:
-    if isinstance(value, list):
-        return isinstance(step, int) and 0 <= step < len(value)
-    return isinstance(value, dict) and step in value
-
-
-def _find(
-    text: str, start: int, path: JsonPath, wanted: _Wanted, places: dict[JsonPath, int]
-) -> int:
-    """Find members of the object or array that starts at an index; return where it ends."""
+def _find(text: str, start: int, wanted: _Wanted) -> tuple[int, _Found]:
+    """Return where the object or array at an index ends, and the wanted members that it has."""
     is_object = text[start] == "{"
     last = max((step for step in wanted if isinstance(step, int)), default=-1)
+    found: _Found = {}
     index = _skip(text, start + 1)
     n_members = 0
     while text[index] not in "}]":
@@ -71,18 +58,19 @@ def _find(
         if is_object:
             step, index = _DECODER.raw_decode(text, index)
             index = _skip(text, index)
-        if step in wanted:
-            # A later value of a repeated key takes the place of an earlier one.
-            places[(*path, step)] = member
+        below: _Found = {}
         if wanted.get(step) and text[index] in "{[":
-            index = _find(text, index, (*path, step), wanted[step], places)
+            index, below = _find(text, index, wanted[step])
         else:
             _, index = _DECODER.raw_decode(text, index)
+        if step in wanted:
+            found[step] = (member, below)
         index = _skip(text, index)
         n_members += 1
         if not is_object and n_members > last:
-            return _DECODER.raw_decode(text, start)[1]
-    return index + 1
+            # The decoder passes over the rest of a long array much faster.
+            return _DECODER.raw_decode(text, start)[1], found
+    return index + 1, found
 
 
 def _skip(text: str, index: int) -> int:

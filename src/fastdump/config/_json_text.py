@@ -10,16 +10,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 from typing import NoReturn, TypeAlias
 
 from fastdump.config._json_places import JsonPath
 
 Json: TypeAlias = "JsonObject | list[Json] | str | float | bool | None"
 JsonObject: TypeAlias = dict[str, Json]
-
-# Nobody reads more of them, and a hostile file may repeat a million keys.
-_MAX_REPEATED_KEYS = 100
 
 # A surrogate pair, or half of one (group 1), or any other escape.
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.")
@@ -52,7 +48,7 @@ class _RepeatingObject(JsonObject):
 
 
 class _Refusal(ValueError):
-    """Raised with a reason and the word or number that the decoder would accept."""
+    """Raised with a reason, and with the word or number that the decoder would accept."""
 
 
 def _finite(number: str) -> float:
@@ -101,7 +97,7 @@ def read_json(text: str) -> Json:
 
 
 def half_surrogate(text: str) -> int | None:
-    """Return where the first escape is that is half of a surrogate pair; None if there is none."""
+    """Return the index of the first escape that is half of a surrogate pair; None without one."""
     return next((escape.start() for escape in _ESCAPE.finditer(text) if escape[1]), None)
 
 
@@ -118,7 +114,7 @@ def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonSyntaxError:
 
 
 def _index_of(token: str, text: str) -> int:
-    """Return where a token that is no string is first."""
+    """Return the index at which a token first stands outside strings."""
     is_outside = True
     for found in _TOKEN.finditer(text):
         if found[0] == '"':
@@ -128,18 +124,14 @@ def _index_of(token: str, text: str) -> int:
     raise AssertionError(f"there is no {token}")
 
 
-def repeated_keys(value: Json) -> list[JsonPath]:
-    """Return the paths of the first repeated keys in a value that `read_json` returned."""
-    return list(islice(_repeated_keys(value, ()), _MAX_REPEATED_KEYS))
-
-
-def _repeated_keys(value: Json, path: JsonPath) -> Iterator[JsonPath]:
+def repeated_keys(value: Json, path: JsonPath = ()) -> Iterator[JsonPath]:
+    """Yield the paths of repeated keys in a value that `read_json` returned."""
     if isinstance(value, _RepeatingObject):
         yield from ((*path, name) for name in value.repeated)
     if isinstance(value, (dict, list)):
         for step, member in value.items() if isinstance(value, dict) else enumerate(value):
             if member and isinstance(member, (dict, list)):
-                yield from _repeated_keys(member, (*path, step))
+                yield from repeated_keys(member, (*path, step))
 
 
 def type_text(value: Json) -> str:

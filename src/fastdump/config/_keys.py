@@ -25,7 +25,7 @@ Statistic: TypeAlias = Literal["Max", "Min", "Avg", "Nan", "Negative Inf", "Posi
 
 
 class Names(tuple[str, ...]):
-    """Stands for several of these strings: with commas between them in JSON, a tuple in Python."""
+    """Several of these strings: one string in JSON, with commas, and a tuple in Python."""
 
 
 Kind: TypeAlias = "tuple[str, ...] | list[Kind] | dict[str, Kind]"

@@ -36,10 +36,10 @@ class _Record:
 
     __slots__ = ()
 
-    keys: ClassVar[Keys]
+    _keys: ClassVar[Keys]
 
     def __post_init__(self) -> None:
-        for name, kind in self.keys.items():
+        for name, kind in self._keys.items():
             value = getattr(self, name)
             if isinstance(value, list):
                 value = tuple(value)
@@ -80,7 +80,7 @@ class BlacklistItem(_Record):
         The tensors: "input0", "output1".
     """
 
-    keys: ClassVar[Keys] = BLACKLIST_ITEM
+    _keys: ClassVar[Keys] = BLACKLIST_ITEM
 
     name: str | None = None
     pos: tuple[str, ...] | None = None
@@ -96,7 +96,7 @@ class OpnameRange(_Record):
         Names of operators.
     """
 
-    keys: ClassVar[Keys] = OPNAME_RANGE
+    _keys: ClassVar[Keys] = OPNAME_RANGE
 
     begin: str | None = None
     end: str | None = None
@@ -121,7 +121,7 @@ class ListEntry(_Record):
         Ranges of operators to dump.
     """
 
-    keys: ClassVar[Keys] = LIST_ENTRY
+    _keys: ClassVar[Keys] = LIST_ENTRY
 
     model_name: str | None = None
     layer: tuple[str, ...] | None = None
@@ -173,7 +173,7 @@ class DumpConfig(_Record):
         If a value has the wrong type, or is not one of those allowed.
     """
 
-    keys: ClassVar[Keys] = DUMP
+    _keys: ClassVar[Keys] = DUMP
 
     dump_path: str | None = None
     dump_mode: Mode | None = None
@@ -274,7 +274,7 @@ class DumpConfig(_Record):
 def record_of(keys: Keys) -> type[_Record]:
     """Return the record that holds an object with such keys."""
     records: tuple[type[_Record], ...] = (BlacklistItem, OpnameRange, ListEntry, DumpConfig)
-    return next(record for record in records if record.keys is keys)
+    return next(record for record in records if record._keys is keys)
 
 
 def json_text(dump: object) -> str:
@@ -288,9 +288,9 @@ def _in_json(record: object) -> dict[str, Any]:
     """Return what `json.dumps` writes for a record: the keys that are set."""
     if not isinstance(record, _Record):
         raise TypeError(f"{type(record).__name__} cannot be written as JSON")
-    members = {name: getattr(record, name) for name in record.keys}
+    members = {name: getattr(record, name) for name in record._keys}
     return {
-        name: ",".join(value) if isinstance(record.keys[name], Names) else value
+        name: ",".join(value) if isinstance(record._keys[name], Names) else value
         for name, value in members.items()
         if value is not None
     }

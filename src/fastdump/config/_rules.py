@@ -24,9 +24,7 @@ class Rule(NamedTuple):
 _ERRORS: Final[dict[str, Rule]] = {
     "file-size": Rule("A file is at most 10 MiB large.", "100003"),
     "nesting": Rule(
-        "Braces nest at most 10 deep, and so do brackets. The two are counted separately, and those"
-        " inside strings count too.",
-        "100006",
+        "Braces nest at most 10 deep, and so do brackets. Those in strings count too.", "100006"
     ),
     "encoding": Rule("The text is UTF-8; a byte order mark may precede it.", "EP0004"),
     "syntax": Rule(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from fastdump import StatsTable
 
 _KERNEL_PREFIX = "aclnn"
-# {time}/{device}/{file}, without the model that operators of graphs have in their paths.
-_ONE_BY_ONE = re.compile(r"(^|/)[0-9]{13,14}/[0-9]+/[^/]+$")
+# {time}/{device}/{file}: an operator that was run one by one has no model in its path.
+ONE_BY_ONE = re.compile(r"(^|/)[0-9]{13,14}/[0-9]+/[^/]+$")
 
 
 def file_form(name: str | None) -> str:
@@ -30,11 +30,6 @@ def file_form(name: str | None) -> str:
 def is_kernel(op_type: str | None) -> bool:
     """Return whether a type is a kernel of the single-operator API, not an operator of a graph."""
     return (op_type or "").startswith(_KERNEL_PREFIX)
-
-
-def is_one_by_one(path: str) -> bool:
-    """Return whether the path of a file is that of an operator that was run one by one."""
-    return _ONE_BY_ONE.search(path) is not None
 
 
 def distinct(table: StatsTable, *names: str) -> dict[tuple[Any, ...], None]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fastdump.config._findings import ConfigError
 from fastdump.config._json_places import JsonPath
 from fastdump.config._json_text import half_surrogate, type_text
-from fastdump.config._selection import is_kernel, is_one_by_one
+from fastdump.config._selection import ONE_BY_ONE, is_kernel
 from fastdump.config._wording import path_text, quoted
 
 # So many infected operators of a finding are dumped: those that are next to its origin.
@@ -99,7 +99,7 @@ class _Operator(NamedTuple):
 
     @property
     def is_selectable(self) -> bool:
-        return not is_kernel(self.op_type) and not any(map(is_one_by_one, self.paths))
+        return not is_kernel(self.op_type) and not any(map(ONE_BY_ONE.search, self.paths))
 
 
 class _Finding(NamedTuple):
