@@ -213,6 +213,8 @@ def test_many_names_are_cut_short() -> None:
     text = explained(dump_list=[{"layer": [f"op{i}" for i in range(1000)]}])
     assert '"op7" and 992 more' in text
     assert '"op8"' not in text
+    assert " more" not in explained(dump_list=[{"layer": ["op"] * 8}])
+    assert '"op" and 1 more' in explained(dump_list=[{"layer": ["op"] * 9}])
 
 
 # How large

@@ -58,6 +58,26 @@ def test_what_is_built_is_what_was_asked_for() -> None:
     assert config.check_text(text).verdict == "accept"
 
 
+def test_a_record_is_written_as_it_was_read() -> None:
+    dump = {
+        "dump_path": "/data",
+        "dump_kernel_data": "printf,assert",
+        "dump_list": [{"layer": [], "opname_range": [{"begin": "x"}]}, {}],
+        "dump_op_switch": "on",
+    }
+    text = config.DumpConfig(
+        dump_path="/data",
+        dump_kernel_data=("printf", "assert"),
+        dump_list=(
+            config.ListEntry(layer=(), opname_range=(config.OpnameRange(begin="x"),)),
+            config.ListEntry(),
+        ),
+        dump_op_switch="on",
+    ).to_json()
+    assert json.loads(text) == {"dump": dump}
+    assert config.DumpConfig().to_json() == '{\n    "dump": {}\n}\n'
+
+
 @pytest.mark.parametrize(
     "keys",
     [

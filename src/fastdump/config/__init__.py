@@ -1,8 +1,8 @@
 """The configuration that makes a dump: read, check, explain and write an acl.json.
 
-`check` says what the vendor's code does with a file, `load` returns it as a `DumpConfig`, `explain`
-puts that into words, `build` writes a new one. `describe_dump` and `missing` look at a dump that
-has been made.
+`check` says what the vendor's code does with a file. `load` returns the configuration that is in a
+file as a `DumpConfig`, `explain` puts a configuration into words, and `build` writes a new one.
+`describe_dump` says what a dump is, and `missing` says what it lacks.
 
 >>> from fastdump import config
 >>> report = config.check_text('{"dump": {"dump_path": "/data/dump", "dump_mode": "out"}}')

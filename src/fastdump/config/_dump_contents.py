@@ -168,9 +168,7 @@ def missing(config: DumpConfig, table: StatsTable) -> list[str]:
         Sentences; none if nothing is missing. A configuration does not promise what depends on
         events, such as overflows and exceptions.
     """
-    if not config.is_on or config.is_exception:
-        return []
-    if config.is_overflow:
+    if not config.is_on or config.is_exception or config.is_overflow:
         return []
     tensors = _without_records(table, _path_kinds(table))
     lines = list(_missing_steps(config, tensors))
@@ -206,7 +204,8 @@ def _missing_names(config: DumpConfig, table: StatsTable) -> Iterator[str]:
     if config.level == "kernel":
         return
     entries = config.entries_in_force
-    # The ranks and steps that have an operator, by model, if there are entries by model, and name.
+    # The ranks and steps that have an operator, by the name of the operator, and by its model unless
+    # an entry is for all models.
     present: defaultdict[tuple[str | None, str], set[_Part]] = defaultdict(set)
     parts: defaultdict[str | None, set[_Part]] = defaultdict(set)
     for model, op_name, rank, step in distinct(table, "model", "op_name", "rank", "step"):

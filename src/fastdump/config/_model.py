@@ -78,6 +78,11 @@ class BlacklistItem(_Record):
         An operator type in an ``optype_blacklist``, an operator name in an ``opname_blacklist``.
     pos
         The tensors: "input0", "output1".
+
+    Raises
+    ------
+    ValueError
+        If a value has the wrong type.
     """
 
     _keys: ClassVar[Keys] = BLACKLIST_ITEM
@@ -94,6 +99,11 @@ class OpnameRange(_Record):
     ----------
     begin, end
         Names of operators.
+
+    Raises
+    ------
+    ValueError
+        If a value has the wrong type.
     """
 
     _keys: ClassVar[Keys] = OPNAME_RANGE
@@ -119,6 +129,11 @@ class ListEntry(_Record):
         What is not dumped, by operator type and by operator name.
     opname_range
         Ranges of operators to dump.
+
+    Raises
+    ------
+    ValueError
+        If a value has the wrong type.
     """
 
     _keys: ClassVar[Keys] = LIST_ENTRY
@@ -237,16 +252,17 @@ class DumpConfig(_Record):
         )
 
     def takes(self, io: str) -> bool:
-        """Return whether tensors of a kind, such as "input" or "output", are dumped.
+        """Return whether tensors of a kind are dumped.
 
         Parameters
         ----------
         io
-            The kind, as in a table.
+            The kind: "input", "output", or another one of the column ``io`` of a table.
 
         Returns
         -------
         bool
+            With `mode` "all", tensors of every kind are.
         """
         return self.mode in (io, "all")
 

@@ -70,7 +70,7 @@ def _excluded(items: Iterable[BlacklistItem]) -> frozenset[tuple[str, str]]:
 
 
 def selected(config: DumpConfig, table: StatsTable) -> NDArray[np.bool_]:
-    """Return which rows a dump of models and operators would have, in every step.
+    """Return which rows a dump of models and operators would have if it had all steps.
 
     Parameters
     ----------
@@ -83,6 +83,7 @@ def selected(config: DumpConfig, table: StatsTable) -> NDArray[np.bool_]:
     Returns
     -------
     numpy.ndarray of bool, shape (rows,)
+        True for the rows that would be dumped.
     """
     filters = {
         None if name is None else file_form(name): _filter_of(entry)
