@@ -204,8 +204,8 @@ def _missing_names(config: DumpConfig, table: StatsTable) -> Iterator[str]:
     if config.level == "kernel":
         return
     entries = config.entries_in_force
-    # The ranks and steps that have an operator, by the name of the operator, and by its model unless
-    # an entry is for all models.
+    # The ranks and steps that have an operator, by its name, and by its model if entries are for
+    # models.
     present: defaultdict[tuple[str | None, str], set[_Part]] = defaultdict(set)
     parts: defaultdict[str | None, set[_Part]] = defaultdict(set)
     for model, op_name, rank, step in distinct(table, "model", "op_name", "rank", "step"):
