@@ -86,7 +86,7 @@ def test_model_dump() -> None:
         "{op_type}.{op_name}.{task_id}.{stream_id}.{timestamp} " in text
     )
     assert "aclnn" not in text, "dump_level is op"
-    assert "loaded before the configuration was set are not dumped" in text
+    assert "loaded before this configuration are dumped only after they are loaded again" in text
 
 
 def test_what_is_excluded_and_what_is_a_range() -> None:

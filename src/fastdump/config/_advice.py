@@ -88,10 +88,8 @@ class Advice:
         if config.is_watcher:
             self._advise_on_watcher()
         if config.is_on and self.graph_engine.verdict == "reject":
-            message = (
-                f"the graph engine refuses this ({self.graph_engine.reason}): operators of graphs"
-                " are not dumped, and only its log says so"
-            )
+            refusal = f"the graph engine refuses this ({self.graph_engine.reason})"
+            message = f"{refusal}: operators of graphs are not dumped, and only its log says so"
             self._warn("graph-engine", message)
 
     def _warn(self, rule: str, message: str, *path: str | int) -> None:
@@ -115,14 +113,9 @@ class Advice:
             return
         if config.dump_kernel_data is not None:
             self._warn("kernel-data", "only messages of kernels are dumped", "dump_kernel_data")
-        elif config.dump_list is None:
-            self._warn("nothing", "nothing is dumped")
         else:
-            message = (
-                'nothing is dumped, because dump_list is empty; "dump_list": [{}] selects all'
-                " operators of all models"
-            )
-            self._warn("nothing", message)
+            hint = ": dump_list is empty; [{}] would select all operators of all models"
+            self._warn("nothing", "nothing is dumped" + (hint if config.dump_list == () else ""))
 
     def _advise_on_exception(self) -> None:
         config = self.config
@@ -165,8 +158,7 @@ class Advice:
                     self._advise_on_item(item, *path, name, j)
             for both in sorted(set(entry.layer or ()) & set(entry.watcher_nodes or ())):
                 message = (
-                    f"{quoted(both)} is in watcher_nodes too, so it gives its own file only: the"
-                    " watched outputs are not dumped again after it"
+                    f"{quoted(both)} is in watcher_nodes too: nothing is dumped again after it"
                 )
                 self._warn("watched-layer", message, *path, "layer")
 

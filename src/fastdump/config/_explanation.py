@@ -211,21 +211,14 @@ def _where(config: DumpConfig) -> Iterable[str]:
         record = "Opdebug.Node_OpDebug.{task_id}.{stream_id}.{timestamp}"
         yield f"Beside them, one file for each overflow: {record}."
     if config.is_watcher:
-        yield (
-            "A dump of {watched} after another operator has run has the op_name"
-            " {executed}_To_{watched}."
-        )
+        yield "A repeated dump of a watched output has the op_name {executed}_To_{watched}."
     if remote:
         return
     if not root.startswith("/"):
-        yield (
-            "The path is relative to the current directory of the process; the vendor's documents"
-            " say that it is relative to the directory of the executable."
-        )
-    yield (
-        f"{quoted(root)} must exist; the directories below it are created. A name that is too long"
-        " for a file is replaced by digits, which mapping.csv beside the file explains."
-    )
+        yield "The path is relative to the current directory of the process."
+        yield "The vendor's documents say that it is relative to the directory of the executable."
+    yield f"{quoted(root)} must exist; the directories below it are created."
+    yield "A name that is too long for a file becomes digits, which mapping.csv beside it explains."
 
 
 def _calls(config: DumpConfig) -> Iterable[str]:
@@ -241,25 +234,18 @@ def _calls(config: DumpConfig) -> Iterable[str]:
             "Or, as often as needed: aclInit without a dump, aclmdlInitDump,"
             ' aclmdlSetDump("acl.json"), load the model, run, aclmdlFinalizeDump, unload it.'
         )
-        yield (
-            "Models that were loaded before the configuration was set are not dumped until they are"
-            " loaded again. After an aclInit with a dump, aclmdlInitDump fails."
-        )
+        yield "Models loaded before this configuration are dumped only after they are loaded again."
+        yield "After an aclInit with a dump, aclmdlInitDump fails."
     yield "In Python: acl.init, acl.mdl.init_dump, acl.mdl.set_dump, acl.mdl.finalize_dump."
 
 
 def _notes(config: DumpConfig) -> Iterable[str]:
     if config.is_exception:
-        yield (
-            "The first exception dump of a process stays in force: a later one succeeds and is"
-            " ignored. The environment variable NPU_COLLECT_PATH switches one on before any"
-            " configuration does."
-        )
+        yield "The first exception dump of a process stays: a later one succeeds and is ignored."
+        yield "NPU_COLLECT_PATH (environment) switches one on before any configuration does."
         if config.dump_scene == "aic_err_detail_dump":
-            yield (
-                "This needs an Atlas A2 or A3 and driver 25.0.RC1 or newer. The AI Core stops while"
-                " it is dumped, and the process is ended afterwards."
-            )
+            yield "This needs an Atlas A2 or A3 and driver 25.0.RC1 or newer."
+            yield "The AI Core stops while it is dumped, and the process is ended afterwards."
         return
     yield "A later aclmdlSetDump replaces this configuration."
     if config.is_overflow:
@@ -269,14 +255,9 @@ def _notes(config: DumpConfig) -> Iterable[str]:
         yield "A collective operator (Hcom*) in layer gives no second dump."
     else:
         if config.mode == "all":
-            yield (
-                "A collective operator (Hcom*) gives two files: its inputs before it runs, and its"
-                " outputs after it has run."
-            )
+            yield "A collective operator (Hcom*) gives two files: inputs before, and outputs after."
         if config.dump_stats is not None:
-            yield (
-                "dump_stats is for Atlas A2. A later aclmdlSetDump adds its dump_stats to these and"
-                " does not replace them."
-            )
+            yield "dump_stats is for Atlas A2."
+            yield "A later aclmdlSetDump adds its dump_stats to these and does not replace them."
         if config.is_single_operator and not config.dump_list:
             yield "If the process runs a graph as well, all its operators are dumped."

@@ -38,10 +38,10 @@ class _Refusal(Exception):
 
 def graph_engine_verdict(document: Json) -> GraphEngineVerdict:
     """Return what the graph engine does with the value of a whole acl.json."""
+    if document is None or (isinstance(document, dict) and "dump" not in document):
+        return GraphEngineVerdict("off")
     try:
-        dump = _dump_of(document)
-        if dump is None:
-            return GraphEngineVerdict("off")
+        dump = _object(_object(document, "the outermost value")["dump"], "dump")
         _validate(dump)
         n_entries = _read(dump)
     except _Refusal as refusal:
@@ -51,21 +51,14 @@ def graph_engine_verdict(document: Json) -> GraphEngineVerdict:
     return GraphEngineVerdict("accept" if is_on else "off")
 
 
-def _dump_of(document: Json) -> JsonObject | None:
-    if document is None:
-        return None
-    if not isinstance(document, dict):
-        _refuse(f"the outermost value is {type_text(document)}")
-    if "dump" not in document:
-        return None
-    dump = document["dump"]
-    if not isinstance(dump, dict):
-        _refuse(f"dump is {type_text(dump)}")
-    return dump
-
-
 def _refuse(reason: str) -> NoReturn:
     raise _Refusal(reason)
+
+
+def _object(value: Json, name: str) -> JsonObject:
+    if not isinstance(value, dict):
+        _refuse(f"{name} is {type_text(value)}")
+    return value
 
 
 def _text(members: JsonObject, name: str, default: str = "") -> str:

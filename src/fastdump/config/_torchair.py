@@ -97,10 +97,9 @@ def _inexpressible(config: DumpConfig) -> Iterator[str]:
         return
     if config.level == "kernel":
         yield "dump_level kernel"
-    if config.dump_stats is not None:
-        yield "dump_stats"
-    if config.dump_kernel_data is not None:
-        yield "dump_kernel_data"
+    for name in ("dump_stats", "dump_kernel_data"):
+        if getattr(config, name) is not None:
+            yield name
     if split_remote(config.dump_path or ""):
         yield "a dump_path on another host"
     for span in step_spans(config.dump_step):
