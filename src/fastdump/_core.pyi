@@ -131,13 +131,48 @@ class Progress(metaclass=_pybind11_type):
     @property
     def walking(self) -> bool: ...
 
+_StoredColumn: TypeAlias = tuple[str, int, int, list[bytes | None], _StoredColumn | None]
+
 class Table(metaclass=_pybind11_type):
-    """The rows of a scan, as one record batch of the Arrow C data interface."""
+    """One record batch of the Arrow C data interface: the rows of a scan, for example."""
 
     def __init__(self, /, *args: object, **kwargs: object) -> None: ...
+    @staticmethod
+    def of_buffers(n_rows: int, columns: Sequence[tuple[str, bool, _StoredColumn]]) -> Table:
+        """Return columns given by Arrow's format, rows, nulls, buffers, and items of lists."""
+
     def __arrow_c_array__(
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
+
+class Selection(metaclass=_pybind11_type):
+    """Conditions on tensors; `fastdump.Selection` says what each means. Empty ones select all."""
+
+    def __init__(
+        self,
+        *,
+        rank: Sequence[tuple[int, int]],
+        device: Sequence[tuple[int, int]],
+        model_id: Sequence[tuple[int, int]],
+        step: Sequence[tuple[int, int]],
+        index: Sequence[tuple[int, int]],
+        time: Sequence[str],
+        model: Sequence[str],
+        op_type: Sequence[str],
+        op_name: Sequence[str],
+        dtype: Sequence[str],
+        io: Sequence[str],
+        status: Sequence[str],
+    ) -> None: ...
+
+def match_texts(patterns: Sequence[str], texts: Sequence[str]) -> list[bool]:
+    """Return which texts match any of some shell patterns."""
+
+def match_op_names(patterns: Sequence[str], names: Sequence[str]) -> list[bool]:
+    """Return which names match any of some shell patterns, both as file names spell them."""
+
+def layer_number(op_name: str) -> tuple[int, int, int] | None:
+    """Return the number of the block that a name tells, and where it begins and ends, in bytes."""
 
 class Index(metaclass=_pybind11_type):
     """The names below some paths, parsed and in the order of execution.
@@ -168,19 +203,9 @@ class Index(metaclass=_pybind11_type):
         int | None,  # thread_id
     ]: ...
     def shown_path(self, position: int) -> str: ...
-    def select(
-        self,
-        positions: Buffer,
-        *,
-        rank: Sequence[int],
-        device: Sequence[int],
-        model_id: Sequence[int],
-        step: Sequence[int],
-        time: Sequence[str],
-        model: Sequence[str],
-        op_type: Sequence[str],
-        op_name: Sequence[str],
-    ) -> bytes: ...
+    def select(self, positions: Buffer, selection: Selection) -> tuple[bytes, bytes]:
+        """Return the positions that may be selected, and those of them that headers decide."""
+
     def find(self, positions: Buffer, op_name: bytes) -> bytes: ...
     def nameless(self, positions: Buffer) -> bytes: ...
     def op_names(self, positions: Buffer) -> list[str]: ...
@@ -197,14 +222,10 @@ class Scan(metaclass=_pybind11_type):
         *,
         level: str,
         threads: int,
-        io: str,
-        logical: bool = False,
+        engine: str,
+        logical: bool,
         follow_links: bool,
-        op_type: Sequence[str],
-        op_name: Sequence[str],
-        step: Sequence[int],
-        rank: Sequence[int],
-        tensor: Sequence[str],
+        selection: Selection,
     ) -> None: ...
     @overload
     def __init__(
@@ -214,8 +235,9 @@ class Scan(metaclass=_pybind11_type):
         *,
         level: str,
         threads: int,
-        io: str,
-        tensor: Sequence[str],
+        engine: str,
+        logical: bool,
+        selection: Selection,
     ) -> None: ...
     def run(self, on_progress: Callable[[Progress], object] | None, interval_s: float) -> None: ...
     def progress(self) -> Progress: ...
@@ -251,7 +273,7 @@ class Comparison(metaclass=_pybind11_type):
         atol: float,
         kl: bool,
         threads: int,
-        io: str,
+        engine: str,
     ) -> None: ...
     def run(
         self, on_progress: Callable[[ComparisonProgress], object] | None, interval_s: float

@@ -1,22 +1,22 @@
-"""A progress bar for scans, drawn on stderr if that is a terminal."""
+"""Progress of work on files: the reports, and a bar on stderr that shows them."""
 
 from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
 
 INTERVAL_S = 0.1
-"""How often a scan should report."""
+"""Seconds between two reports of a scan."""
 
 
 class Progress(Protocol):
-    """How far something is that goes through files: a scan, or a conversion."""
+    """A report of how far some work on files has come."""
 
     @property
     def files_found(self) -> int: ...
@@ -30,31 +30,56 @@ class Progress(Protocol):
     def walking(self) -> bool: ...
 
 
-class ProgressBar:
-    """Shows files, bytes, GB/s and how many are bad; call it with what a scan reports.
+Reported = TypeVar("Reported")
 
-    Draws nothing where there is nothing to draw on: stderr is not a terminal, or rich is missing.
-    It is erased when the scan ends, so that only results and messages remain.
+
+def check_progress(progress: object) -> None:
+    """Raise TypeError unless `progress` is True, False, None or a function."""
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is {progress!r}, expected True, None or a function")
+
+
+@contextmanager
+def reporting(
+    progress: bool | Callable[[Reported], object] | None, *, bad: str = "bad"
+) -> Iterator[Callable[[Reported], object] | None]:
+    """Provide the function to call with each report: a bar, the caller's function, or None.
+
+    Parameters
+    ----------
+    progress
+        True for a bar on stderr, or a function, or None.
+    bad
+        What the bar calls the files that `Progress.bad` counts.
+    """
+    check_progress(progress)
+    if progress is True:
+        with ProgressBar(bad) as bar:
+            yield bar
+    else:
+        yield progress or None
+
+
+class ProgressBar:
+    """A bar that shows files, bytes, GB/s and the number of bad ones; call it with each report.
+
+    Nothing is drawn if stderr is not a terminal or rich is not installed. The bar is erased when
+    the work ends, so that only results and messages remain.
 
     Parameters
     ----------
     bad
-        What to call those that `Progress.bad` counts.
+        What to call the things that `Progress.bad` counts.
     noun
-        What to call those that `Progress.files_done` counts.
-
-    Examples
-    --------
-    >>> with ProgressBar() as bar:  # doctest: +SKIP
-    ...     scan.run(bar, INTERVAL_S)
+        What to call the things that `Progress.files_done` counts.
     """
 
     def __init__(self, bad: str = "bad", noun: str = "files") -> None:
         self._bad = bad
         self._noun = noun
         self._bar: RichProgress | None = None
-        self._task: TaskID | None = None
         self._start_s = 0.0
+        self._next_s = 0.0
 
     def __enter__(self) -> ProgressBar:
         self._start_s = time.monotonic()
@@ -62,28 +87,26 @@ class ProgressBar:
             self._bar = _new_bar()
         if self._bar is not None:
             self._bar.start()
-            self._task = self._bar.add_task("", total=None, facts="")
+            self._bar.add_task("", total=None, facts="")
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
-    def __call__(self, progress: Progress) -> None:
-        """Show `progress`."""
-        if self._bar is None or self._task is None:
+    def __call__(self, progress: Any) -> None:
+        """Show a `Progress`."""
+        now_s = time.monotonic()
+        # Drawing takes longer than much of the work that is reported.
+        if self._bar is None or now_s < self._next_s:
             return
-        elapsed_s = max(time.monotonic() - self._start_s, 1e-3)
+        self._next_s = now_s + INTERVAL_S / 2
+        elapsed_s = max(now_s - self._start_s, 1e-3)
         self._bar.update(
-            self._task,
+            self._bar.task_ids[0],
             completed=progress.files_done,
-            # While directories are still listed the end is not known: the bar only moves.
+            # The end is not known while directories are still being listed: the bar only moves.
             total=None if progress.walking else progress.files_found,
             facts=self._facts(progress, elapsed_s),
         )
@@ -106,7 +129,7 @@ def _new_bar() -> RichProgress | None:
         from rich.progress import Progress as RichProgress
     except ImportError:
         return None
-    # Refreshed by the scan's reports, so that no further thread runs.
+    # Reports refresh the bar, so no further thread runs.
     return RichProgress(
         SpinnerColumn(),
         BarColumn(bar_width=24),

@@ -1,4 +1,4 @@
-"""The exceptions of fastdump: one class for each cause that a caller would act on differently."""
+"""The exceptions of fastdump, one class for each cause that a caller may handle differently."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ __all__ = [
     "LayoutError",
     "MissingDependencyError",
     "NoDumpError",
+    "NoTensorError",
     "OperatorNotFoundError",
     "UnsupportedDTypeError",
 ]
@@ -17,42 +18,45 @@ __all__ = [
 class FastdumpError(Exception):
     """Base class of all exceptions that fastdump defines.
 
-    Failures of the operating system are not among them: they are raised as the `OSError` they are,
-    with ``errno`` and ``filename``.
+    Failures of the operating system are raised as plain `OSError`, with ``errno`` and ``filename``.
     """
 
 
 class DumpFormatError(FastdumpError, ValueError):
-    """The bytes are not what the file's format asks for.
+    """The bytes of a file do not follow its format.
 
-    The message names the file, the place in it, what was found and what was expected.
+    The message names the file, the position in it, what was found and what was expected.
     """
 
 
 class LayoutError(FastdumpError, ValueError):
-    """A tensor in a format of the device's own cannot be brought into the host's order.
+    """A tensor in a private format of the device cannot be brought into its logical order.
 
-    The message names the format, and says what is not documented, not known or does not fit.
+    The message names the format and says what is not documented, not known or does not fit.
     """
 
 
 class UnsupportedDTypeError(FastdumpError, TypeError):
-    """Elements of this type cannot be read as numbers: their encoding is not documented."""
+    """Elements of this type cannot be read as numbers, because their encoding is not documented."""
 
 
 class ClosedDumpError(FastdumpError, ValueError):
-    """The dump was closed. Arrays that were made before stay valid."""
+    """The dump was closed; arrays that were made before stay valid."""
 
 
 class NoDumpError(FastdumpError, FileNotFoundError):
-    """Nothing that was given is a dump, or no part of it was selected."""
+    """The given paths have no dump, or no tensor was selected."""
+
+
+class NoTensorError(FastdumpError, LookupError):
+    """A row of a table has no tensor to open."""
 
 
 class OperatorNotFoundError(FastdumpError, KeyError):
-    """A dump has no operator of this name, or so many that the name alone does not tell which."""
+    """A dump has no operator of this name, or several that the name does not tell apart."""
 
     def __str__(self) -> str:
-        return str(self.args[0])  # KeyError would quote it
+        return str(self.args[0])  # KeyError would quote the text
 
 
 class MissingDependencyError(FastdumpError, ImportError):

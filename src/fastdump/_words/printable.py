@@ -1,10 +1,10 @@
-"""Text from files made safe to show."""
+"""Text from files, made safe to show."""
 
 from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    r"""Return `text` with every character escaped that a terminal would act on or not show.
+    r"""Escape every character of `text` that a terminal would act on or not show.
 
     Control characters, bidirectional overrides, zero-width characters and line separators become
     ``\x1b``, ``\u202e``, ``\u2028``.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from fastdump._printable import printable
+from fastdump._words.printable import printable
 
 
 def counted(number: int, noun: str) -> str:
@@ -38,12 +38,12 @@ def duration_text(seconds: float) -> str:
 
 
 def is_integer(dtype: str | None) -> bool:
-    """Tell whether a dtype's values are integers."""
+    """Tell whether the values of a dtype are integers."""
     return dtype is not None and dtype.startswith(("int", "uint", "bool"))
 
 
 def value_text(value: float | None, *, integer: bool, digits: int = 5) -> str:
-    """Return a statistic with `digits` digits, an integer in full while it is short, null as ''."""
+    """Return a statistic with `digits` digits, a short integer in full, null as ''."""
     if value is None:
         return ""
     if integer and abs(value) < 1e9 and value == int(value):
@@ -52,14 +52,14 @@ def value_text(value: float | None, *, integer: bool, digits: int = 5) -> str:
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:
-    """Return ``2x8``, ``()`` for a scalar, nothing for null."""
+    """Return ``2x8``, ``()`` for a scalar, '' for null."""
     if shape is None:
         return ""
     return "x".join(map(str, shape)) if shape else "()"
 
 
 def time_text(microseconds: int) -> str:
-    """Return a dump's time (microseconds since 1970) in UTC, or the number if it is no time."""
+    """Return microseconds since 1970 as a time in UTC, or the number itself if it is no time."""
     try:
         time = datetime.datetime.fromtimestamp(microseconds // 1_000_000, tz=datetime.timezone.utc)
     except (ValueError, OverflowError, OSError):
@@ -67,19 +67,42 @@ def time_text(microseconds: int) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def ranges_text(integers: list[int]) -> str:
-    """Return sorted integers as ``0-3, 5, 9-10``."""
-    ranges: list[list[int]] = []
-    for integer in integers:
-        if ranges and integer == ranges[-1][1] + 1:
-            ranges[-1][1] = integer
+def merged_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return ranges, both ends included, as sorted ranges that neither overlap nor touch."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
         else:
-            ranges.append([integer, integer])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
+            merged.append((first, last))
+    return merged
+
+
+def ranges_text(ranges: Iterable[tuple[int, int]], separator: str = ", ") -> str:
+    """Return ranges as ``0-3, 5, 9-10``."""
+    return separator.join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
+
+
+def integers_text(integers: Iterable[int]) -> str:
+    """Return integers as ``0-3, 5, 9-10``."""
+    return ranges_text(merged_ranges((integer, integer) for integer in integers))
+
+
+def numbered(noun: str, integers: Iterable[int]) -> str:
+    """Return ``step 3``, ``steps 0-1``."""
+    listed = list(integers)
+    return f"{noun}{'' if len(listed) == 1 else 's'} {integers_text(listed)}"
+
+
+def listed(texts: Iterable[str], most: int) -> str:
+    """Return ``a, b, c and 4 more``."""
+    texts = list(texts)
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def skipped_text(skipped: Mapping[str, int]) -> str:
-    """Return how many files were passed over and why: ``4 (not a dump file: 3, text file: 1)``."""
+    """Return the number of skipped files and why: ``4 (not a dump file: 3, text file: 1)``."""
     falling = sorted(skipped.items(), key=lambda item: -item[1])
     reasons = ", ".join(f"{printable(reason)}: {number:,}" for reason, number in falling)
     return f"{sum(skipped.values()):,} ({reasons})"

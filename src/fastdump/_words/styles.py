@@ -1,11 +1,11 @@
-"""How bad things are shown: red is bad, yellow doubtful, green good, dim of no concern."""
+"""Styles that show how bad things are: red is bad, yellow doubtful, green good, dim unimportant."""
 
 from __future__ import annotations
 
 import math
 
-from fastdump._printable import printable
-from fastdump._text_table import Cell
+from fastdump._words.printable import printable
+from fastdump._words.text_table import Cell
 
 GOOD = "green"
 BAD = "bold red"
@@ -24,7 +24,7 @@ _STATUS_STYLES = {
 
 
 def status_style(status: str) -> str:
-    """Return the style of a row's status."""
+    """Return the style of the status of a row."""
     return _STATUS_STYLES[status]
 
 
@@ -33,21 +33,25 @@ def status_cell(status: str, note: str | None) -> Cell:
     return Cell(f"{status}: {printable(note)}" if note else status, status_style(status))
 
 
+def number_cell(number: int | None, style: str = "") -> Cell:
+    """Return ``1,312``, '' for null."""
+    return Cell("" if number is None else f"{number:,}", style)
+
+
 def nan_style(nan: int) -> str:
-    """Return the style of a number of NaN."""
+    """Return the style of a count of NaN."""
     return BAD if nan else SUBTLE
 
 
 def moment_style(value: float | None) -> str:
-    """Return the style of a max, min or mean, which the vendor's may have of all elements."""
+    """Return the style of a max, min or mean, which is NaN or Inf only if a device computed it."""
     if value is None or math.isfinite(value):
         return ""
     return DOUBTFUL if value == -math.inf else BAD
 
 
 def inf_style(pos_inf: int, neg_inf: int) -> str:
-    """Return the style of the numbers of infinities."""
+    """Return the style of counts of infinities; -Inf alone may be a mask."""
     if pos_inf:
         return BAD
-    # Masks are made of -Inf.
     return DOUBTFUL if neg_inf else SUBTLE

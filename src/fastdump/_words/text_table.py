@@ -1,4 +1,4 @@
-"""Tables of text, one row a line, fitted to a terminal by eliding long names in the middle."""
+"""Tables of text with one line a row, fitted to a terminal by eliding the middle of long names."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
 
 _GAP = "  "
 
 
 class Cell(NamedTuple):
-    """One value as text, already printable, and its rich style."""
+    """One printable text and its rich style."""
 
     text: str
     style: str = ""
@@ -29,12 +27,13 @@ class Column:
     title
         Printed above the column.
     right
-        Aligned to the right: numbers.
+        Whether cells are aligned to the right, as numbers are.
     min_width
-        Cells that eliding leaves, at least those of the title; None if nothing is ever elided.
+        Width to which eliding may narrow the column, but never below its title; None if nothing is
+        ever elided.
     drop_order
-        Columns that may be left out on a narrow terminal go in this order, lowest first;
-        None if the column always stays.
+        The column with the lowest number is the first to be left out on a narrow terminal; None if
+        the column always stays.
     """
 
     title: str
@@ -44,9 +43,9 @@ class Column:
 
 
 class TextTable:
-    """A table that was fitted to `width` cells, or laid out in full if `width` is None.
+    """A table that is fitted to `width` cells, or laid out in full if `width` is None.
 
-    Columns in which no row has text are left out.
+    Columns without text in any row are left out.
     """
 
     def __init__(
@@ -80,7 +79,7 @@ class TextTable:
             self._widths = dict(natural)
 
     def _elide(self, width: int) -> bool:
-        """Narrow the widest column that may be narrowed until all fit; say whether they do."""
+        """Narrow the widest elidable column until all columns fit; return whether they do."""
         widths = self._widths
         excess = sum(widths.values()) + len(_GAP) * (len(widths) - 1) - width
         while excess > 0:
@@ -97,7 +96,7 @@ class TextTable:
         return True
 
     def lines(self, *, ellipsis: str = "\u2026") -> Iterator[list[Cell]]:
-        """Yield the header and then each row as styled pieces, without trailing blanks."""
+        """Yield the header, then each row, as styled pieces without trailing blanks."""
         if not self._rows:
             return
         yield self._line([Cell(column.title, "bold") for column in self._columns], ellipsis)
@@ -125,16 +124,6 @@ class TextTable:
             blanks += padding + len(_GAP)
         return line
 
-    def print_to(self, console: Console) -> None:
-        """Print all lines."""
-        unicode = console.encoding.lower().startswith("utf")
-        for line in self.lines(ellipsis="\u2026" if unicode else "~"):
-            if console.color_system is None:
-                # Rich would take seconds for the tens of thousands of rows that a pipe may get.
-                console.file.write(plain(line) + "\n")
-            else:
-                console.print(Text.assemble(*line))
-
 
 def plain(line: Iterable[Cell]) -> str:
     """Return a line without its styles."""
@@ -142,9 +131,9 @@ def plain(line: Iterable[Cell]) -> str:
 
 
 def elide_middle(text: str, width: int, ellipsis: str = "\u2026") -> str:
-    """Return `text` in at most `width` cells; what is too long loses its middle.
+    """Return `text` in at most `width` cells; a text that is too long loses its middle.
 
-    The ends of an operator's name tell more than its middle: the model above, the operation below.
+    The ends of an operator's name, the model and the operation, tell more than its middle.
     """
     if cell_len(text) <= width:
         return text

@@ -1,0 +1,29 @@
+"""Names of operators: their spelling in file names, and the layer of the model in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fastdump import _core
+
+_REPLACED = str.maketrans(dict.fromkeys(" ./\\", "_"))
+
+
+def in_file_name(op_name: str) -> str:
+    """Return an operator's name as file names spell it: blanks, dots and slashes become ``_``."""
+    return op_name.translate(_REPLACED)
+
+
+def layer_numbers(op_names: Iterable[str]) -> list[int | None]:
+    """Return the number of the layer in each name: 3 for ``model.layers.3/Add``."""
+    return [None if (found := _core.layer_number(name)) is None else found[0] for name in op_names]
+
+
+def without_layer_number(op_name: str) -> str | None:
+    """Return a name with ``#`` in place of its layer's number; None if it has no layer."""
+    found = _core.layer_number(op_name)
+    if found is None:
+        return None
+    _, begin, end = found
+    encoded = op_name.encode("utf-8", "surrogatepass")
+    return (encoded[:begin] + b"#" + encoded[end:]).decode("utf-8", "surrogatepass")

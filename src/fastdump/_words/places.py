@@ -1,0 +1,42 @@
+"""Places in words: ranks and steps, operators, tensors, elements; and the bad values there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from fastdump._words.printable import printable
+
+
+def where_text(**numbers: int | None) -> str:
+    """Return ``rank 1, step 3``; numbers that are None are left out."""
+    return ", ".join(f"{name} {number}" for name, number in numbers.items() if number is not None)
+
+
+def operator_text(op_type: str | None, op_name: str | None) -> str:
+    """Return the type and the name of an operator, as far as they are known."""
+    return " ".join(printable(text) for text in (op_type, op_name) if text)
+
+
+def tensor_name(io: str | None, index: int | None) -> str:
+    """Return ``output.0``, '' for null."""
+    return "" if io is None else f"{io}.{index}"
+
+
+def index_text(flat: int | None, shape: Iterable[int] | None) -> str:
+    """Return the index of an element as ``[2, 1]``, '' if no element of the shape has it."""
+    dims = tuple(shape or ())
+    # An unknown dimension is -1.
+    if flat is None or min(dims, default=0) < 1 or flat >= math.prod(dims):
+        return ""
+    index: list[str] = []
+    for dim in reversed(dims):
+        flat, along = divmod(flat, dim)
+        index.append(str(along))
+    return f"[{', '.join(reversed(index))}]"
+
+
+def bad_text(nan: int | None, pos_inf: int | None, neg_inf: int | None) -> str:
+    """Return ``3 NaN, 1 +Inf``, '' if there is none or nothing is known."""
+    counts = (("NaN", nan), ("+Inf", pos_inf), ("-Inf", neg_inf))
+    return ", ".join(f"{number:,} {name}" for name, number in counts if number)
