@@ -1,0 +1,91 @@
+"""`Report`: the base class of all answers to questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fastdump._json import document, json_document
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted
+from fastdump._words.text_table import Cell, plain
+
+
+class Report:
+    """An answer to a question about dumps. Printing it gives the same text as the command.
+
+    Attributes
+    ----------
+    question : str
+        The name of the command that asks the question, such as "triage".
+    sentence : str
+        The answer in one sentence.
+    findings : tuple
+        What was found, the most urgent first.
+    notes : tuple of str
+        Sentences that say what limits the answer.
+    """
+
+    __slots__ = ()
+
+    question: ClassVar[str]
+
+    if TYPE_CHECKING:  # at run time, a dataclass would take a property for a field's default
+
+        @property
+        def sentence(self) -> str: ...
+        @property
+        def findings(self) -> tuple[Any, ...]: ...
+        @property
+        def notes(self) -> tuple[str, ...]: ...
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    def __bool__(self) -> bool:
+        """Return True, also for a report without findings; see `clean`."""
+        return True
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report in JSON's form, which docs/json.md describes.
+
+        Floats that JSON does not have are the texts "inf", "-inf" and "nan".
+        """
+        return {
+            "question": self.question,
+            "sentence": self.sentence,
+            "clean": self.clean,
+            "findings": [document(finding) for finding in self.findings],
+            "notes": list(self.notes),
+            **self._details(),
+        }
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return `to_dict` as an ASCII text, with the version of fastdump."""
+        return json_document(self.to_dict(), indent=indent)
+
+    def _details(self) -> dict[str, Any]:
+        """Return the members of `to_dict` that not every report has."""
+        return {}
+
+    def lines(self, *, width: int | None = None, ellipsis: str = "...") -> Iterable[list[Cell]]:
+        """Yield the lines of the report as styled text.
+
+        Parameters
+        ----------
+        width
+            Width of the terminal, in cells; None lays tables out in full.
+        ellipsis
+            The text in place of the middle of names that are too long.
+        """
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n".join(map(plain, self.lines()))
+
+    def __repr__(self) -> str:
+        found = "clean" if self.clean else counted(len(self.findings), "finding")
+        lines = [f"{type(self).__name__}: {found}", printable(self.sentence)]
+        return "\n".join([*lines, *map(printable, self.notes)])
