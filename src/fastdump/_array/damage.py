@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from fastdump._quantities import ranges_text, size_text
+from fastdump._words.places import index_text
+from fastdump._words.quantities import integers_text, size_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ELEMENTS_AT_ONCE: Final = 1 << 20
 _MAX_COUNTED: Final = 1 << 20
-"""Along an axis that is longer, indices are not counted one by one."""
+"""Along a longer axis, indices are not counted one by one."""
 _MAX_PLACES: Final = 8
-"""Of so many indices or ranges all are named."""
+"""Up to this many indices or ranges are all named."""
 _WRITE_NBYTES: Final = 2048
-"""Stray writes of a device come in multiples of it, says the vendor's guide for debugging."""
+"""By the vendor's debugging guide, stray writes of a device come in multiples of this size."""
 
 IsBad = Callable[["NDArray[Any]"], "NDArray[np.bool_]"]
 
@@ -32,11 +33,11 @@ class Damage:
     Attributes
     ----------
     bad, size
-        How many elements are bad, and how many there are.
+        Number of bad elements, and of all elements.
     words
-        Their shape, in words.
+        The shape of the damage, in words.
     place
-        Which they are, as an index: "[0, 0, {6, 12}, :]"; None if they make no rectangle.
+        The bad elements as an index: "[0, 0, {6, 12}, :]"; None if they make no rectangle.
     """
 
     bad: int
@@ -56,16 +57,16 @@ def describe_damage(
 ) -> Damage | None:
     """Return where the bad elements of an array lie, None if there are none.
 
-    Memory stays bounded: the elements are looked at some at a time.
+    Elements are examined in parts, so that memory stays bounded.
 
     Parameters
     ----------
     array : numpy.ndarray
-        Of any shape.
+        An array of any shape.
     is_bad : callable
-        Of a part of the elements, in one dimension, to a bool for each.
+        Function from some of the elements, in one dimension, to a bool for each.
     itemsize : int, optional
-        Bytes of an element on the device, if these are others than in the array.
+        Bytes of an element on the device, if they differ from those in the array.
     """
     seen = _Seen(array.shape, itemsize or array.itemsize)
     for elements, indices in _parts(array):
@@ -89,7 +90,7 @@ def _parts(array: NDArray[Any]) -> Iterator[tuple[NDArray[Any], int]]:
 
 
 class _Seen:
-    """What is kept of bad indices that come in order, a part at a time."""
+    """A summary of bad indices, which are added in order, a part at a time."""
 
     def __init__(self, shape: tuple[int, ...], itemsize: int) -> None:
         self.shape = shape
@@ -101,13 +102,13 @@ class _Seen:
         self._begin_rows = True  # every run begins where a row does
         self._stride: int | None = None
         self._is_strided = True
-        # How many bad elements there are at each index of each axis.
+        # The number of bad elements at each index of each axis.
         self._counts = [np.zeros(dim, np.int64) if dim <= _MAX_COUNTED else None for dim in shape]
 
     def add(self, indices: NDArray[np.int64]) -> None:
         if self.n_bad == 0:
             self._first = int(indices[0])
-        # Before the first run as after an end: a run begins.
+        # The first index begins a run, as does any index that does not follow the one before it.
         steps = np.diff(indices, prepend=self._last if self.n_bad else indices[0] - 2)
         is_start = steps != 1
         self._n_runs += int(is_start.sum())
@@ -132,7 +133,7 @@ class _Seen:
         return Damage(self.n_bad, self.size, self._words(place), place)
 
     def _rectangle(self) -> str | None:
-        """Return the indices if the bad elements are all of those with these, and no others."""
+        """Return the bad elements as an index, if one selects exactly them."""
         involved = [np.flatnonzero(counts) for counts in self._counts if counts is not None]
         if not self.shape or len(involved) < len(self.shape):
             return None
@@ -145,14 +146,14 @@ class _Seen:
         if self.n_bad == self.size:
             return "all elements" if self.size > 1 else "the only element"
         if self.n_bad == 1:
-            return f"one element of {self.size:,}, {self._index_text(self._first)}"
+            return f"one element of {self.size:,}, {index_text(self._first, self.shape)}"
         if self._n_runs == 1:
             return self._run_words()
         share = f"{self.n_bad:,} of {self.size:,} elements"
         if whole := self._whole_words():
             return f"{share}: {whole}"
         if self._is_strided and self.n_bad > 2:
-            start = self._index_text(self._first)
+            start = index_text(self._first, self.shape)
             return f"{share}: every {self._stride:,}th from {start} on"
         if place is not None:
             return f"{share}: the block {place}"
@@ -163,16 +164,14 @@ class _Seen:
         words = f"{self.n_bad:,} of {self.size:,} elements, "
         whole = self._whole_words()
         words += f"{whole}: " if whole else ""
-        if self._last == self.size - 1:
-            words += f"the tail from {self._index_text(self._first)} on"
-        else:
-            words += f"one run from {self._index_text(self._first)} on"
+        words += "the tail" if self._last == self.size - 1 else "one run"
+        words += f" from {index_text(self._first, self.shape)} on"
         if nbytes % _WRITE_NBYTES == 0:
             words += f" ({size_text(nbytes)}, a multiple of {_WRITE_NBYTES:,} bytes)"
         return words
 
     def _whole_words(self) -> str | None:
-        """Return "2 whole rows, ..." if along some axis all that is touched is wholly bad."""
+        """Return "2 whole rows, ..." if all indices of an axis with bad elements are wholly bad."""
         if len(self.shape) < 2:
             return None
         last = len(self.shape) - 1
@@ -184,23 +183,21 @@ class _Seen:
             per_index = self.size // self.shape[axis]
             if len(touched) == self.shape[axis] or (counts[touched] != per_index).any():
                 continue
-            name = {last: "column", last - 1: "row"}.get(axis, "index")
-            if name == "index":
-                plural, where = "indices" if len(touched) > 1 else "index", f" of axis {axis}"
-            else:
-                plural, where = f"{name}s" if len(touched) > 1 else name, ""
+            one, many = {last: ("column", "columns"), last - 1: ("row", "rows")}.get(
+                axis, (f"index of axis {axis}", f"indices of axis {axis}")
+            )
             named = _indices_text(touched, self.shape[axis])
             which = f" ({named})" if named else ""
-            return f"{len(touched):,} whole {plural}{where}{which}"
+            return f"{len(touched):,} whole {one if len(touched) == 1 else many}{which}"
         return self._whole_lines()
 
     def _whole_lines(self) -> str | None:
-        """Return "2 whole rows" if what is touched along the last axis is wholly bad each time."""
+        """Return "2 whole rows" if every line along the last axis is wholly bad or wholly good."""
         length = self.shape[-1]
         counts = self._counts[-1]
         if counts is None or length < 2 or len(self.shape) < 3:
             return None
-        # Runs begin where rows do, and every column has as many: so they end where rows do.
+        # If runs begin at row starts and all columns have equally many, they also end with rows.
         if not self._begin_rows or (counts != self.n_bad // length).any():
             return None
         place = self._rectangle()
@@ -217,9 +214,6 @@ class _Seen:
             parts.append(f"{n_touched:,} of {self.shape[axis]:,} along axis {axis}")
         return ", ".join(parts) or f"{self._n_runs:,} runs"
 
-    def _index_text(self, flat: int) -> str:
-        return f"[{', '.join(str(i) for i in np.unravel_index(flat, self.shape))}]"
-
 
 def _indices_text(indices: NDArray[np.int64], dim: int) -> str | None:
     """Return ``:`` for all, ``3``, ``4:7``, ``{1, 4-6}``; None if it would be long."""
@@ -230,4 +224,4 @@ def _indices_text(indices: NDArray[np.int64], dim: int) -> str | None:
         return str(indices[0])
     if n_gaps == 0:
         return f"{indices[0]}:{indices[-1] + 1}"
-    return f"{{{ranges_text(indices.tolist())}}}" if n_gaps < _MAX_PLACES else None
+    return f"{{{integers_text(indices.tolist())}}}" if n_gaps < _MAX_PLACES else None

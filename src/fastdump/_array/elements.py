@@ -1,14 +1,14 @@
-"""How the elements of a dump become those of an array.
+"""Element types, and how the elements of a dump become those of an array.
 
-Most types lie in a dump as numpy or ml_dtypes have them in memory: an array of them is a view. The
-rest is converted, each code to the value that it stands for:
+Most types are stored in a dump as numpy or ml_dtypes have them in memory, so an array of them can
+be a view. The other types are converted, each code to its value:
 
-* elements narrower than a byte are unpacked, one a byte, as ml_dtypes has them;
-* a bool byte is True unless it is zero, but numpy expects 0 or 1: others are replaced by 1;
-* hifloat8 and float4_e1m2, which neither library has, become float32, and complex32 complex64:
-  all of their values are exact there;
-* how 6-bit floats are packed is not documented: they are unpacked only if told how;
-* whatever has no documented encoding is bytes.
+* Elements narrower than a byte are unpacked into one byte each, as ml_dtypes has them.
+* A bool is True for any byte but zero; numpy expects 0 or 1, so other bytes are replaced by 1.
+* hifloat8 and float4_e1m2 become float32 and complex32 becomes complex64, because neither library
+  has those types; all of their values are exact there.
+* 6-bit floats are unpacked only if the caller says how, because no source documents their packing.
+* Elements without a documented encoding are bytes.
 """
 
 from __future__ import annotations
@@ -16,52 +16,77 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastdump import _core
 
-Array: TypeAlias = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Array: TypeAlias = "NDArray[Any]"
 BitOrder: TypeAlias = Literal["little", "big"]
 
-# Stored as the type that numpy calls so.
+LARGEST_FINITE = {
+    "float64": 1.7976931348623157e308,
+    "float32": 3.4028234663852886e38,
+    "bfloat16": 3.3895313892515355e38,
+    "float16": 65504.0,
+    "complex128": 1.7976931348623157e308,
+    "complex64": 3.4028234663852886e38,
+    "complex32": 65504.0,
+    "hifloat8": 32768.0,
+    "float8_e5m2": 57344.0,
+    "float8_e4m3fn": 448.0,
+    "float8_e8m0fnu": 1.7014118346046923e38,
+    "float6_e3m2fn": 28.0,
+    "float6_e2m3fn": 7.5,
+    "float4_e2m1fn": 6.0,
+    "float4_e1m2": 1.75,
+}
+"""Largest finite value of each type that can overflow; for a complex type, of either part."""
+
+# Types that numpy stores in the same way.
 _NUMPY = (
     *("float16", "float32", "float64", "complex64", "complex128"),
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 )
 _ML_DTYPES = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu")
-_ML_DTYPES_PACKED = {"int4": 4, "int2": 2, "uint2": 2, "float4_e2m1fn": 4}
-# numpy makes an index of eight bytes of each code: let that stay in the cache.
-_LOOKED_UP_AT_ONCE = 1 << 15
 _FLOAT6 = ("float6_e2m3fn", "float6_e3m2fn")
+# Types narrower than a byte, with the bits of an element in a dump.
+_ML_DTYPES_PACKED = {
+    **{"int4": 4, "int2": 2, "uint2": 2, "float4_e2m1fn": 4},
+    **dict.fromkeys(_FLOAT6, 6),
+}
+# numpy makes an index of eight bytes from each code; this many of them fit into the cache.
+_LOOKED_UP_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """How one type of element lies in a dump and in an array.
+    """How elements of one type are stored in a dump and in an array.
 
     Attributes
     ----------
     name : str or None
-        In a dump; None for bytes of which nothing is known.
+        The name of the type; None for bytes without a known type.
     bits : int
-        Of one element in a dump.
+        Size of an element in a dump.
     dtype : numpy.dtype
-        Of the array.
+        The type of the array.
     codes : numpy.dtype
-        What an element is before `decode`: as it lies in the dump, or one byte that holds the bits
-        of a narrower element.
+        The type of an element before `decode`: that of the dump, or a byte that holds the bits of a
+        narrower element.
     decode : callable or None
-        Codes, of any shape and strides, to elements; it returns a view where that serves. None: the
-        codes are the elements.
+        Function from codes, of any shape and strides, to elements; it returns a view if possible.
+        None if codes are elements.
     may_be_view : bool
-        Whether an array can be a view of the bytes in the dump: always, or if `decode` says so.
+        Whether an array can be a view of the bytes in the dump, at least for some values.
     high_bits_first : bool
-        Of elements narrower than a byte: whether the first one is in the highest bits.
+        For elements narrower than a byte, whether the first one is in the highest bits.
     is_opaque : bool
-        The encoding is not documented; an element is a byte here, and shapes do not count.
+        Whether the encoding is not documented; an element is then a byte, and shapes are ignored.
     """
 
     name: str | None
@@ -80,7 +105,7 @@ class ElementType:
 
     @property
     def is_float6(self) -> bool:
-        """Whether elements can be read only if it is said how they are packed."""
+        """Whether elements can be read only if the caller says how they are packed."""
         return self.name in _FLOAT6
 
     def n_bytes(self, n: int) -> int:
@@ -90,7 +115,7 @@ class ElementType:
 
 @functools.cache
 def element_type(name: str | None) -> ElementType:
-    """Return the type of elements that a dump calls `name`; None where it tells nothing."""
+    """Return the type of elements called `name`; None stands for bytes without a type."""
     if name in _NUMPY:
         dtype = np.dtype(name).newbyteorder("<")
         return ElementType(name, 8 * dtype.itemsize, dtype, dtype, may_be_view=True)
@@ -101,9 +126,6 @@ def element_type(name: str | None) -> ElementType:
     if name in _ML_DTYPES_PACKED:
         dtype = _ml_dtype(name)
         return ElementType(name, _ML_DTYPES_PACKED[name], dtype, byte, _viewed_as(dtype))
-    if name in _FLOAT6:
-        dtype = _ml_dtype(name)
-        return ElementType(name, 6, dtype, byte, _viewed_as(dtype))
     float32 = np.dtype(np.float32)
     match name:
         case "bool":
@@ -122,7 +144,7 @@ def element_type(name: str | None) -> ElementType:
 
 
 def unpack(element: ElementType, data: NDArray[np.uint8], n: int, threads: int) -> Array:
-    """Return the first `n` elements of packed bytes as codes, one a byte."""
+    """Return the first `n` elements of packed bytes as codes, one in each byte."""
     codes = np.empty(n, np.uint8)
     assert element.name is not None
     _core.unpack(data.data, element.name, n, codes.data, threads)
@@ -130,17 +152,16 @@ def unpack(element: ElementType, data: NDArray[np.uint8], n: int, threads: int) 
 
 
 def unpack_float6(data: NDArray[np.uint8], n: int, bit_order: BitOrder) -> Array:
-    """Return the first `n` 6-bit codes of bytes, of which three hold four.
+    """Return the first `n` 6-bit codes; three bytes hold four of them.
 
     Parameters
     ----------
     data
         At least as many bytes as `n` codes take.
     n
-        How many codes.
+        Number of codes.
     bit_order
-        "little": an element's lowest bit comes first, and the first bit of a byte is its lowest;
-        "big": the highest bit comes first, in elements and bytes.
+        "little": the lowest bit comes first, in elements and in bytes; "big": the highest does.
     """
     padded = np.zeros((-(-n // 4), 3), np.uint8)
     n_bytes = -(-n * 6 // 8)
@@ -162,7 +183,7 @@ def unpack_float6(data: NDArray[np.uint8], n: int, bit_order: BitOrder) -> Array
 
 
 def _ml_dtype(name: str) -> np.dtype[Any]:
-    # Its import takes a while; a dump may do without.
+    # Importing ml_dtypes takes a while, and many dumps do not need it.
     import ml_dtypes
 
     dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
@@ -200,12 +221,12 @@ def _complex64(codes: Array) -> Array:
 
 
 def _hifloat8_values() -> NDArray[np.float32]:
-    """Return the value of each code.
+    """Return the value of each code of hifloat8.
 
     A code is a sign and seven bits t. The leading bits of t tell how many exponent bits follow
     (0001: none, 001: one, 01: two, 10: three, 11: four); the mantissa takes the rest. The first
-    exponent bit is the exponent's sign, and before the others comes a leading one that is not
-    stored. Below 8, t is an exponent itself: 2^(t - 23).
+    exponent bit is the sign of the exponent; an implicit one precedes the others. Below 8, t is
+    itself an exponent: 2^(t - 23).
     """
     t = np.arange(128)
     n_exponent = np.select([t >= 0x60, t >= 0x40, t >= 0x20, t >= 0x10], [4, 3, 2, 1], 0)
@@ -224,6 +245,6 @@ def _hifloat8_values() -> NDArray[np.float32]:
 
 
 def _float4_e1m2_values() -> NDArray[np.float32]:
-    """Return the value of each code: quarters, and a sign above them."""
+    """Return the value of each code of float4_e1m2: a sign and a number of quarters."""
     positive = np.arange(8, dtype=np.float32) / 4
     return np.concatenate([positive, -positive])

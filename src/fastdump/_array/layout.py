@@ -1,4 +1,4 @@
-"""Tensors in formats of the device's own, brought into the order that the framework had."""
+"""Tensors in private formats of the device, brought into their logical order."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastdump import _core
-from fastdump._column import INT64_MAX
-from fastdump._stats import n_threads
+from fastdump._arguments import INT64_MAX, n_threads
 from fastdump.errors import LayoutError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def to_host(
+def to_logical(
     array: NDArray[Any],
     *,
     format: str | int,
@@ -30,47 +29,47 @@ def to_host(
     out: NDArray[Any] | None = None,
     threads: int | None = None,
 ) -> NDArray[Any]:
-    """Bring a stored tensor into the order of the host, without padding.
+    """Bring a stored tensor into its logical order, without the padding of private formats.
 
-    Bytes are moved, whatever they mean: elements of any type come out bit for bit.
+    Elements are moved as bytes, so those of any type are preserved bit for bit.
 
     Parameters
     ----------
     array
-        The stored elements in storage order, of any shape, or all of them but padding at the end.
-        Elements with fewer than eight bits are given unpacked, one a byte. An array that is not
-        C-contiguous is copied first.
+        The stored elements in the order of storage, in any shape; padding at the end may be
+        missing. Elements of fewer than eight bits must be unpacked, one in each byte. An array that
+        is not C-contiguous is copied first.
     format
-        The format that it is stored in, as ``"NC1HWC0"`` or its number.
+        The format of storage, by its name, such as ``"NC1HWC0"``, or by its number.
     shape
         The stored shape. Default: that of `array`.
     origin_shape
-        The shape of the host array. Formats that have no padding need none.
+        The logical shape. Formats without padding do not need it.
     sub_format
-        Of ``FRACTAL_Z`` and ``FRACTAL_Z_3D``, the number of groups of the convolution.
+        For ``FRACTAL_Z`` and ``FRACTAL_Z_3D``, the number of groups of the convolution.
     order
-        The wanted order of axes: ``"NCHW"``, ``"NHWC"``, ``"HWCN"``, ``"CHWN"``, ``"NCDHW"``,
-        ``"NDHWC"``, ``"DHWCN"`` or ``"DHWNC"``; axes that the tensor lacks get length 1. Default:
-        the order that `origin_shape` is in.
+        The order of axes to return: ``"NCHW"``, ``"NHWC"``, ``"HWCN"``, ``"CHWN"``, ``"NCDHW"``,
+        ``"NDHWC"``, ``"DHWCN"`` or ``"DHWNC"``. Axes that the tensor lacks get length 1. Default:
+        the order of `origin_shape`.
     origin_format
-        The order that `origin_shape` is in, if that is known or likely. Only used where the stored
-        shape leaves a choice; without it, that is NCHW or NCDHW if it may be.
+        The order of axes in `origin_shape`, if it is known or likely. It matters only if the stored
+        shape leaves a choice; the default is then NCHW or NCDHW.
     out
-        C-contiguous array to write to, of the resulting shape and of elements of the same size.
+        A C-contiguous array to write to, with the resulting shape and elements of the same size.
     threads
         Default: the environment variable ``FASTDUMP_THREADS``, or the CPUs this process may use.
 
     Returns
     -------
     ndarray
-        Of the type of `array`. A view of `array` where its elements are in order already, unless
-        there is `out`.
+        An array of the type of `array`: `out` if that is given, or a view of `array` if its
+        elements are in order already.
 
     Raises
     ------
     LayoutError
-        If no source tells the inverse of the format, if the shapes do not fit each other or
-        `array`, or if they leave open how the elements lie.
+        If the layout of the format is not documented, if the shapes do not fit each other or
+        `array`, or if they do not determine where the elements lie.
     ValueError
         If `out` does not fit, or another argument has a value that it cannot have.
     TypeError
@@ -78,13 +77,13 @@ def to_host(
 
     See Also
     --------
-    docs/layouts.md : the formats, and how the order of axes is found.
+    docs/layouts.md : The formats, and how the order of axes is found.
 
     Examples
     --------
     >>> stored = np.zeros((2, 2, 3, 5, 16), np.float16)
-    >>> host = to_host(stored, format="NC1HWC0", origin_shape=(2, 19, 3, 5))  # doctest: +SKIP
-    >>> host.shape  # doctest: +SKIP
+    >>> logical = to_logical(stored, format="NC1HWC0", origin_shape=(2, 19, 3, 5))  # doctest: +SKIP
+    >>> logical.shape  # doctest: +SKIP
     (2, 19, 3, 5)
     """
     if isinstance(array, np.ma.MaskedArray):
@@ -92,7 +91,7 @@ def to_host(
     array = np.asarray(array)
     if array.dtype.hasobject:
         raise TypeError(f"array has elements of {array.dtype}, which bytes do not hold")
-    layout = host_layout(
+    layout = logical_layout(
         format=format,
         shape=array.shape if shape is None else shape,
         origin_shape=origin_shape,
@@ -103,8 +102,8 @@ def to_host(
     stored = np.ascontiguousarray(array).reshape(-1)
     if stored.size < layout.n_stored:
         raise LayoutError(
-            f"{format}: array has {stored.size} elements; the host array lies in the first "
-            f"{layout.n_stored} of those stored"
+            f"{format}: array has {stored.size} elements; the logical array lies in the "
+            f"first {layout.n_stored} of those stored"
         )
     if out is None:
         if layout.is_identity:
@@ -130,7 +129,7 @@ def to_host(
     return out
 
 
-def host_layout(
+def logical_layout(
     *,
     format: str | int,
     shape: Sequence[int],
@@ -139,7 +138,7 @@ def host_layout(
     order: str | None = None,
     origin_format: str | None = None,
 ) -> _core.HostLayout:
-    """Return where the elements of the host array lie; arguments and errors as of `to_host`."""
+    """Return where the logical elements lie; arguments and errors are those of `to_logical`."""
     try:
         return _core.HostLayout(
             format=_format_number(format),

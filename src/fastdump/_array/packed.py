@@ -1,20 +1,22 @@
-"""Selecting from elements narrower than a byte, as numpy selects from an array."""
+"""Indexing of elements narrower than a byte, as numpy indexes an array."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
 
-from fastdump._elements import Array, ElementType, unpack
+from fastdump._array.elements import Array, ElementType, unpack
 
-# Up to so many elements are unpacked for one that is wanted: their bytes are in the same lines of
-# the cache anyway. Beyond that elements are picked one by one, with an index of eight bytes each.
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Up to this many elements are unpacked for each wanted one, because their bytes share cache lines
+# anyway. Beyond that, elements are picked one by one, with an index of eight bytes each.
 _UNPACKED_FOR_ONE = 8
-# Fewer than these are unpacked in any case.
+# A span of up to this many elements is unpacked in any case.
 _UNPACKED_AT_LEAST = 4096
 
 
@@ -33,18 +35,18 @@ def is_basic(key: Any) -> bool:
 def select(
     data: NDArray[np.uint8], element: ElementType, shape: tuple[int, ...], key: Any
 ) -> Array | np.uint8:
-    """Return the codes that a basic index selects, one a byte, and look at few others.
+    """Return the codes that a basic index selects, one a byte, and read few others.
 
     Parameters
     ----------
     data
         All packed bytes.
     element
-        How elements lie in them.
+        How elements are stored in `data`.
     shape
         The shape of all elements, in C order.
     key
-        Of which `is_basic` is true.
+        An index for which `is_basic` is true.
 
     Returns
     -------
@@ -58,8 +60,8 @@ def select(
     """
     keys = key if isinstance(key, tuple) else (key,)
     has_ellipsis = any(one is Ellipsis for one in keys)
-    # An array that nobody looks at lets numpy work out the index: its element i is at address i.
-    # With an Ellipsis the selection is a view, never an element of it.
+    # numpy applies the index to a stand-in of one byte, whose element i has address i. With an
+    # Ellipsis, the selection is a view, never a scalar.
     strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
     stand_in = as_strided(np.empty(1, np.uint8), shape, strides, writeable=False)
     selected = stand_in[keys if has_ellipsis else (*keys, Ellipsis)]
@@ -81,7 +83,7 @@ def _codes_at(
     shape: tuple[int, ...],
     strides: tuple[int, ...],
 ) -> Array:
-    """Return the codes of element `first` and of those that lie strides, in elements, from it."""
+    """Return the codes at `first` and at multiples of `strides`, in elements, from there."""
     size = math.prod(shape)
     steps = [(dim - 1) * stride for dim, stride in zip(shape, strides, strict=True)]
     span = sum(map(abs, steps)) + 1
@@ -102,11 +104,9 @@ def _picked(
     shape: tuple[int, ...],
     strides: tuple[int, ...],
 ) -> Array:
-    """Return the same, looking at no other element."""
-    index: Array = np.full((1,) * len(shape), first, np.int64)
-    for axis, (dim, stride) in enumerate(zip(shape, strides, strict=True)):
-        steps = np.arange(dim, dtype=np.int64) * stride
-        index = index + np.expand_dims(steps, [i for i in range(len(shape)) if i != axis])
+    """Return what `_codes_at` does, and read no other element."""
+    steps = [np.arange(dim) * stride for dim, stride in zip(shape, strides, strict=True)]
+    index: Array = sum(np.ix_(*steps), start=np.asarray(first))
     per_byte = 8 // element.bits
     slots = index % per_byte
     shifts = (per_byte - 1 - slots if element.high_bits_first else slots) * element.bits

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastdump import _core
-from fastdump._schema import LEVELS
-from fastdump._stats import Level, n_threads
+from fastdump._arguments import Level, check_level, n_threads
 from fastdump.errors import UnsupportedDTypeError
 
 if TYPE_CHECKING:
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TensorStats:
-    """Statistics of one tensor. Every moment is over the finite elements, the rest is counted.
+    """Statistics of one tensor: moments of the finite elements, and counts.
 
-    For complex types max, min and mean are those of the magnitude, l2norm is the square root of the
-    sum of squared magnitudes, and an element is NaN or Inf if either part is.
+    For complex types, max, min and mean are those of the magnitude, l2norm is the square root of
+    the sum of squared magnitudes, and an element is NaN or Inf if either part is.
 
     Attributes
     ----------
@@ -38,10 +37,10 @@ class TensorStats:
     nan, pos_inf, neg_inf : int
         Number of elements that are NaN, +Inf, -Inf.
     zero, subnormal, saturated : int or None
-        Number of elements that are zero (of either sign), subnormal, at plus or minus the largest
-        finite value of the type. None below level "full".
+        Number of elements that are zero (of either sign), that are subnormal, and that equal plus
+        or minus the largest finite value of the type. None below level "full".
     first_bad : int or None
-        Flat index in C order of the first NaN or Inf. None if there is none, and below level
+        Flat index, in C order, of the first NaN or Inf. None if there is none, and below level
         "full".
     level : str
         What was computed: "health", "basic" or "full".
@@ -70,9 +69,9 @@ def stats_of(
     Parameters
     ----------
     array
-        Of any shape and strides, of a numpy or ml_dtypes type that dumps can have. An array that is
-        not C-contiguous or not in native byte order is copied; of types with less than eight bits,
-        for which numpy takes a byte each, a packed copy is made.
+        An array of any shape and strides, of a numpy or ml_dtypes type that dumps can have. It is
+        copied if it is not C-contiguous or not in native byte order, or if its elements have fewer
+        than eight bits, because numpy takes a byte for each of those.
     level
         "health", "basic" or "full"; see `TensorStats`.
     threads
@@ -103,14 +102,16 @@ def stats_of(
 
 
 def element_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the elements of `array` as they would lie in a dump, in C order, without a copy if so.
+    """Return the elements of `array` as a dump stores them: in C order, small ones packed.
+
+    The bytes are a view of `array` if it is stored in that way.
 
     Raises
     ------
     TypeError
         If elements are masked.
     UnsupportedDTypeError
-        If fastdump computes nothing of elements of this type.
+        If there are no statistics for elements of this type.
     """
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError("a masked array has no bytes for what is masked: use array.compressed()")
@@ -122,26 +123,20 @@ def element_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     return data if bits >= 8 else _packed(data, bits)
 
 
-def check_level(level: str) -> None:
-    """Raise ValueError if `level` is none of statistics."""
-    if level not in LEVELS[1:]:
-        raise ValueError(f"level is {level!r}, expected one of {', '.join(LEVELS[1:])}")
-
-
 def tensor_stats(values: dict[str, Any], level: Level) -> TensorStats:
-    """Return what the core computed at `level`."""
+    """Return what the core computed at `level` as a record."""
     at_full = dict.fromkeys(("zero", "subnormal", "saturated", "first_bad"))
     return TensorStats(**{**at_full, **values}, level=level)
 
 
 @functools.cache
 def _reducible_types() -> dict[str, int]:
-    """Return the bits of an element by its name."""
+    """Return the number of bits of an element, by the name of its type."""
     return {name: bits for _, _, name, bits, reducible in _core.data_types() if reducible}
 
 
 def _packed(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Return elements that take a byte each as they lie in a dump."""
+    """Return elements that take a byte each as a dump stores them."""
     if bits == 1:
         return np.packbits(codes & 1)
     per_byte = 8 // bits

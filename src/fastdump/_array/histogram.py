@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAX_SAMPLE = 1 << 20
-"""Elements that are looked at; a histogram for the eye gains nothing from more."""
+"""Maximum number of elements that are read; more would not change the picture."""
 
 
 class Histogram(NamedTuple):
-    """How often values lie in each of some intervals of equal width.
+    """The numbers of values in intervals of equal width.
 
     Attributes
     ----------
     counts : numpy.ndarray
-        int64, shape (bins,); a single one if the values differ by too little to be told apart.
+        int64, shape (bins,); a single count if the values are too close for intervals.
     edges : numpy.ndarray
         float64, shape (bins + 1,); the last interval includes its upper edge.
     n_sampled : int
-        Elements that were looked at, evenly spaced, NaN and Inf among them.
+        Number of elements that were read, evenly spaced, including NaN and Inf.
     """
 
     counts: NDArray[np.int64]
@@ -37,14 +37,14 @@ def histogram(array: NDArray[Any], *, bins: int) -> Histogram | None:
     Parameters
     ----------
     array : numpy.ndarray
-        Of any shape and of a real or complex type of numpy or ml_dtypes.
+        An array of any shape and of a real or complex type of numpy or ml_dtypes.
     bins : int
         Number of intervals.
 
     Returns
     -------
     Histogram or None
-        None if no element that was looked at is finite.
+        None if no element that was read is finite.
     """
     step = -(-array.size // _MAX_SAMPLE) or 1
     sample = array.reshape(-1)[::step]
@@ -55,10 +55,10 @@ def histogram(array: NDArray[Any], *, bins: int) -> Histogram | None:
     if not finite.size:
         return None
     low, high = finite.min(), finite.max()
-    # In halves: the distance of the extremes of float64 is more than float64 holds.
+    # Halves are subtracted, because the distance of float64's extremes exceeds float64.
     width = (high / 2 - low / 2) / bins * 2
     if width <= np.spacing(max(abs(low), abs(high))):
-        # Values so close to each other, or all the same, leave no room between edges.
+        # Such close or equal values leave no room between edges.
         return Histogram(np.array([finite.size]), np.array([low, high]), sample.size)
     counts, edges = np.histogram(finite / 2, bins=bins)
     return Histogram(counts, edges * 2, sample.size)
