@@ -1,21 +1,22 @@
-"""Handing tensors to other array libraries by DLPack.
+"""DLPack: hands tensors to other array libraries.
 
-The memory that is handed out is a mapping of the file of its own, copy-on-write: PyTorch writes
-where it is asked to, whatever the flag for read-only memory says, and that must neither end the
-process nor reach the dump, nor an array that someone else has.
+Each capsule gets its own copy-on-write mapping of the file. PyTorch ignores the flag for read-only
+memory, and writing must neither end the process nor reach the dump or another array.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastdump import _core
 
-CPU = (1, 0)  # kDLCPU and the number of the device
-_VERSIONED = (1, 0)  # from here on capsules have flags
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CPU = (1, 0)  # kDLCPU, and the number of the device
+_VERSIONED = (1, 0)  # the first version whose capsules have flags
 
 # Codes of DLDataType.
 _INT, _UINT, _FLOAT, _BFLOAT, _COMPLEX, _BOOL = 0, 1, 2, 4, 5, 6
@@ -33,14 +34,14 @@ _CODES = {
 
 
 def check_request(dtype: np.dtype[Any], stream: object, dl_device: tuple[Any, int] | None) -> None:
-    """Raise for what no tensor can be handed out as.
+    """Check that a tensor can be handed out in the way that was asked for.
 
     Raises
     ------
     BufferError
         If DLPack has no such type, or the device is not the CPU.
     ValueError
-        If there is a stream.
+        If `stream` is not None.
     """
     if stream is not None:
         raise ValueError(f"stream is {stream!r}, expected None: the tensor is in the CPU's memory")
@@ -64,15 +65,15 @@ def to_capsule(
     Parameters
     ----------
     data
-        The bytes of the elements, which are contiguous in the order of `fortran_order`.
+        The bytes of the elements, contiguous in C order, or in Fortran order.
     shape, dtype
-        What they are.
+        Shape and type of the elements.
     fortran_order
         Whether the first index varies fastest.
     max_version
-        The newest version that the consumer knows; None if it knows none that has flags.
+        The newest version that the consumer knows; None if it knows none with flags.
     copied
-        Whether the memory is the consumer's alone; else it is marked as read-only.
+        Whether the memory belongs to the consumer alone; if not, it is marked as read-only.
     """
     return _core.to_dlpack(
         data.data,

@@ -1,15 +1,15 @@
-"""The files of a dump that were opened, so that closing the dump closes them."""
+"""The files of a dump that are in use, so that closing the dump can close them."""
 
 from __future__ import annotations
 
 import weakref
 
-from fastdump._dump_file import DumpFile
+from fastdump._tensor.dump_file import DumpFile
 from fastdump.errors import ClosedDumpError
 
 
 class OpenedFiles:
-    """Opens files until it is closed. Who uses a file holds it; nothing else keeps it in memory."""
+    """Opens files until it is closed, and refers to them weakly."""
 
     __slots__ = ("_files", "_name", "closed")
 
@@ -24,7 +24,7 @@ class OpenedFiles:
             raise ClosedDumpError(f"{self._name}: the dump was closed")
 
     def open(self, path: str) -> DumpFile:
-        """Return a file; nothing is read yet."""
+        """Return a file that has not been read yet."""
         self.check()
         file = DumpFile(path)
         self._files.add(file)

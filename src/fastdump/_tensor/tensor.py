@@ -1,49 +1,52 @@
-"""One tensor of a dump file, as an array that is read where and when it is used."""
+"""`Tensor`: one tensor of a dump file, as an array whose elements are read when they are used."""
 
 from __future__ import annotations
 
 import math
 import os
-import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
-from fastdump import _core, _dlpack
-from fastdump._dump_file import DumpFile, shrunk_error
-from fastdump._elements import BitOrder, ElementType, element_type, unpack, unpack_float6
-from fastdump._packed_selection import is_basic, select
-from fastdump._stats import Level, n_threads, path_bytes
-from fastdump.errors import DumpFormatError, UnsupportedDTypeError
+from fastdump import _core
+from fastdump._arguments import Level, check_level, n_threads, path_bytes
+from fastdump._array.elements import BitOrder, ElementType, element_type, unpack, unpack_float6
+from fastdump._array.layout import to_logical
+from fastdump._array.packed import is_basic, select
+from fastdump._array.stats_of import TensorStats, stats_of, tensor_stats
+from fastdump._tensor import dlpack
+from fastdump._tensor.description import DescribedTensor, Shape
+from fastdump._tensor.dump_file import DumpFile, shrunk_error
+from fastdump._tensor.slices import Slice, join, missing_text, paths_of_threads
+from fastdump.errors import DumpFormatError, MissingDependencyError, UnsupportedDTypeError
 
 if TYPE_CHECKING:
-    from fastdump._stats_of import TensorStats
+    import torch
+    from numpy.typing import DTypeLike, NDArray
 
-Array: TypeAlias = NDArray[Any]
-Shape: TypeAlias = tuple[int, ...]
+Array: TypeAlias = "NDArray[Any]"
 
 _MAX_NDIM = 32  # of numpy 1.26
 _MAX_NBYTES = 2**63 - 1
 
 
-class Tensor:
-    """One tensor of a dump file. Its header is known; its bytes are read when they are asked for.
+class Tensor(DescribedTensor):
+    """One tensor of a dump file. Its header is known; its elements are read when they are used.
 
-    It goes wherever numpy takes an array: ``np.asarray(t)`` is a read-only view of the file,
-    ``t[0, :8]`` a view of a part of it, and neither reads what nobody looks at. Views outlive the
-    dump: they keep the file mapped, and closing the dump does not end them. Meanwhile the file must
-    not be written to, and if it shrinks, looking at what is gone ends the process; `copy` and
-    `stats` notice. ``torch.from_dlpack(t)`` shares the memory with PyTorch.
+    numpy takes a tensor wherever it takes an array: ``np.asarray(t)`` is a read-only view of the
+    file and ``t[0, :8]`` a view of a part of it; elements are read when they are used. A view keeps
+    the file mapped, so it stays valid when the dump is closed. The file must not be written to in
+    the meantime. If the file shrinks, using the lost part of a view ends the process, whereas
+    `copy` and `stats` raise an error. ``torch.from_dlpack(t)`` shares the memory with PyTorch.
 
-    Elements that numpy and ml_dtypes do not have as they lie in the file are converted; arrays of
-    them are copies, read-only as the views are.
+    Elements that numpy and ml_dtypes do not store as the file does are converted. Arrays of them
+    are copies, and read-only like views.
 
     ==================================  ============================================================
-    in the dump                         in an array
+    type in the dump                    type of the array
     ==================================  ============================================================
-    int4, int2, uint2, float4_e2m1fn    of the same type of ml_dtypes, one a byte
+    int4, int2, uint2, float4_e2m1fn    the same type of ml_dtypes, one element a byte
     uint1                               uint8, 0 or 1
     bool                                bool, a view; a copy if some byte is neither 0 nor 1
     hifloat8, float4_e1m2               float32
@@ -52,124 +55,52 @@ class Tensor:
     not documented, buffers, spaces     uint8, the bytes, in one dimension
     ==================================  ============================================================
 
-    If the file has fewer elements than the header's shape asks for (`status` is "truncated" or
-    "size_mismatch"), or a dimension is unknown, then the array has those that are there, in one
-    dimension: `shape` is the array's, `declared_shape` the header's.
+    The array has a single dimension if the file has fewer elements than the header's shape
+    (`status` is "truncated" or "size_mismatch"), or if a dimension is unknown. `shape` is the shape
+    of the array, `declared_shape` that of the header.
 
     Parameters
     ----------
     file
-        The file that it is in.
+        The dump file.
     description
-        One of the tensors of the file's header.
+        What the file's header says about this tensor.
+    file_nbytes
+        Size of the file when its header was read. Default: read from the header.
     """
 
-    __slots__ = ("_description", "_element", "_file", "_shape", "_stored_nbytes")
+    __slots__ = ("_element", "_file", "_file_nbytes", "_shape", "_stored_nbytes")
 
-    def __init__(self, file: DumpFile, description: dict[str, Any]) -> None:
+    def __init__(
+        self, file: DumpFile, description: dict[str, Any], file_nbytes: int | None = None
+    ) -> None:
         self._file = file
+        self._path = file.path
         self._description = description
         self._element: ElementType = element_type(description["dtype"])
-        there = file.header()["file_nbytes"] - description["offset"]
+        self._file_nbytes: int = (
+            file.header()["file_nbytes"] if file_nbytes is None else file_nbytes
+        )
+        there = self._file_nbytes - description["offset"]
         absent = description["status"] == "absent"
         self._stored_nbytes: int = 0 if absent else max(0, min(description["nbytes"], there))
         self._shape = self._array_shape()
 
-    # What the header says
-
-    @property
-    def io(self) -> str:
-        """What the operator did with it: "input", "output", "buffer" or "space"."""
-        return str(self._description["io"])
-
-    @property
-    def index(self) -> int:
-        """Position among those of the same `io`."""
-        return int(self._description["index"])
-
-    @property
-    def name(self) -> str:
-        """`io` and `index`: "output.0"."""
-        return f"{self.io}.{self.index}"
-
-    @property
-    def path(self) -> str:
-        """The file."""
-        return self._file.path
-
-    @property
-    def dtype_name(self) -> str | None:
-        """The element type in the file, "hifloat8" for example, as tables of statistics have it.
-
-        None for buffers, spaces and numbers that are not documented.
-        """
-        return self._element.name
-
-    @property
-    def data_type(self) -> int:
-        """The element type in the file as the vendor numbers it."""
-        return int(self._description["data_type"])
-
-    @property
-    def format(self) -> str | None:
-        """The memory layout, "ND" or "FRACTAL_NZ" for example; None for buffers and spaces."""
-        return self._description["format"]  # type: ignore[no-any-return]
-
-    @property
-    def sub_format(self) -> int:
-        """What `format` leaves open; of FRACTAL_Z the number of groups of a convolution."""
-        return int(self._description["sub_format"])
-
-    @property
-    def declared_shape(self) -> Shape:
-        """The storage shape by the header; -1 is a dimension that was not known."""
-        return tuple(self._description["shape"])
-
-    @property
-    def origin_shape(self) -> Shape:
-        """The shape in the framework's layout by the header; () if it has none."""
-        return tuple(self._description["origin_shape"])
-
-    @property
-    def declared_nbytes(self) -> int:
-        """The size of the payload by the header, in bytes."""
-        return int(self._description["nbytes"])
+    def __reduce__(self) -> tuple[object, ...]:
+        # The path and the description suffice, because the file can be read again.
+        path = os.path.abspath(self._path)  # noqa: PTH100
+        return _restored, (path, self._description, self._file_nbytes)
 
     @property
     def stored_nbytes(self) -> int:
-        """How many bytes of the payload are in the file: those that `raw` returns."""
+        """The number of payload bytes in the file, which `raw` returns."""
         return self._stored_nbytes
-
-    @property
-    def offset(self) -> int:
-        """The byte of the file at which the payload begins."""
-        return int(self._description["offset"])
-
-    @property
-    def address(self) -> int:
-        """The device address at which the tensor was."""
-        return int(self._description["address"])
-
-    @property
-    def status(self) -> str:
-        """One of "ok", "truncated", "absent", "size_mismatch" and "unsupported"; see `StatsRow`."""
-        return str(self._description["status"])
-
-    @property
-    def note(self) -> str:
-        """What is odd, in words."""
-        return str(self._description["note"])
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """All that the header says."""
-        return types.MappingProxyType(self._description)
 
     # What the array has
 
     @property
     def shape(self) -> Shape:
-        """The shape of the array; () is a scalar."""
+        """The shape of the array; () for a scalar."""
         return self._shape
 
     @property
@@ -207,18 +138,19 @@ class Tensor:
         parts = [self.dtype_name or "bytes", shape, self.format]
         status = "" if self.status == "ok" else f", {self.status}"
         words = " ".join(part for part in parts if part)
-        return f"<Tensor {self.name}: {words}{status}, of {os.path.basename(self.path)!r}>"  # noqa: PTH119
+        file = os.path.basename(self.path)  # noqa: PTH119
+        return f"<Tensor {self.name}: {words}{status}, of {file!r}>"
 
-    # Its elements
+    # The elements
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the elements that `key` selects, as numpy does, reading only those.
+        """Return the elements that `key` selects, as numpy does; only these are read.
 
         Returns
         -------
         numpy.ndarray or numpy.generic
-            Read-only: a view of the file if `key` has integers, slices, ... and None only and
-            elements need no conversion.
+            Read-only. An array is a view of the file if `key` has only integers, slices, None and
+            ``...``, and if elements need no conversion.
 
         Raises
         ------
@@ -240,24 +172,24 @@ class Tensor:
         return iter(np.asarray(self))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        """Return all elements as numpy asks for them.
+        """Return all elements in the form that numpy asks for.
 
         Parameters
         ----------
         dtype
-            Default: `Tensor.dtype`.
+            The type of the array. Default: `Tensor.dtype`.
         copy
-            None: a view of the file if possible; it is read-only, as is a copy that had to be made.
-            True: a writable copy. False: ValueError if it takes a copy.
+            None returns a view of the file if possible; both the view and a copy in its place are
+            read-only. True returns a writable copy. False raises ValueError if a copy is needed.
 
         Raises
         ------
         ValueError
-            If `copy` is False and it takes one.
+            If `copy` is False and a copy is needed.
         UnsupportedDTypeError
-            If how the elements are packed is not documented.
+            If it is not documented how the elements are packed.
         DumpFormatError
-            If the elements were never written, or no longer are in the file.
+            If the elements were never written, or are no longer in the file.
         ClosedDumpError
             If the dump was closed.
         OSError
@@ -280,30 +212,30 @@ class Tensor:
         return _read_only(self.copy())
 
     def copy(self, *, bit_order: BitOrder | None = None) -> Array:
-        """Return all elements in memory of the caller's own.
+        """Return all elements as a new array.
 
-        The file is read, not mapped: if it shrinks, that is an error.
+        The file is read and not mapped, so that a file that shrinks raises an error.
 
         Parameters
         ----------
         bit_order
-            Of 6-bit floats only, four of which take three bytes: "little" if an element's lowest
-            bit comes first, in the lowest bit of a byte; "big" if its highest bit comes first, in
-            the highest bit of a byte.
+            For 6-bit floats only, four of which take three bytes: "little" if the lowest bit of an
+            element comes first, in the lowest bit of a byte; "big" if the highest bit comes first,
+            in the highest bit of a byte.
 
         Returns
         -------
         numpy.ndarray
-            Of `shape` and `dtype`; writable.
+            A writable array of `shape` and `dtype`.
 
         Raises
         ------
         UnsupportedDTypeError
             If elements are 6-bit floats and `bit_order` is not given.
         ValueError
-            If `bit_order` is given for others, or is neither of the two.
+            If `bit_order` is given for another type, or is neither "little" nor "big".
         DumpFormatError
-            If the elements were never written, or no longer are in the file.
+            If the elements were never written, or are no longer in the file.
         ClosedDumpError
             If the dump was closed.
         OSError
@@ -326,7 +258,7 @@ class Tensor:
         return elements.reshape(self._shape, order=self._order)
 
     def raw(self) -> NDArray[np.uint8]:
-        """Return the bytes of the payload that are in the file, whatever they stand for.
+        """Return the bytes of the payload that are in the file.
 
         Returns
         -------
@@ -342,10 +274,34 @@ class Tensor:
         """
         return self._view((self._stored_nbytes,), np.dtype(np.uint8))
 
-    def stats(self, level: Level = "basic", threads: int | None = None) -> TensorStats:
-        """Compute statistics of the elements, as they lie in the file.
+    def numpy(self) -> Array:
+        """Return all elements as ``numpy.asarray(tensor)`` does."""
+        return np.asarray(self)
 
-        Memory stays bounded: the elements are streamed. Packed ones are reduced as they are.
+    def torch(self) -> torch.Tensor:
+        """Return all elements as a tensor of PyTorch, without a copy if possible.
+
+        Raises
+        ------
+        MissingDependencyError
+            If PyTorch is not installed.
+        BufferError
+            If PyTorch has no such type.
+        UnsupportedDTypeError, DumpFormatError, ClosedDumpError, OSError
+            As `numpy.asarray` of the tensor does.
+        """
+        try:
+            import torch
+        except ImportError as error:
+            raise MissingDependencyError(
+                "Tensor.torch needs PyTorch: pip install torch", name="torch"
+            ) from error
+        return torch.from_dlpack(self)
+
+    def stats(self, level: Level = "basic", *, threads: int | None = None) -> TensorStats:
+        """Compute statistics of the stored elements.
+
+        Elements are streamed, so that memory stays bounded.
 
         Parameters
         ----------
@@ -358,7 +314,7 @@ class Tensor:
         Returns
         -------
         TensorStats
-            What a table of statistics has for the tensor.
+            The numbers that a table of statistics has for the tensor.
 
         Raises
         ------
@@ -367,14 +323,12 @@ class Tensor:
         ValueError
             If `level` or `threads` has a value that it cannot have.
         DumpFormatError
-            If the elements were never written, or no longer are in the file.
+            If the elements were never written, or are no longer in the file.
         ClosedDumpError
             If the dump was closed.
         OSError
             If the file cannot be read.
         """
-        from fastdump._stats_of import check_level, stats_of, tensor_stats
-
         check_level(level)
         self._require_elements()
         element = self._element
@@ -383,7 +337,7 @@ class Tensor:
                 f"{self._where}: there are no statistics of {self._stored_type}"
             )
         if self._order == "F" and self.ndim > 1 and level == "full":
-            # In the file they lie in another order, so that another one may be the first bad.
+            # The file has the elements in another order, and so perhaps another first bad one.
             return stats_of(np.asarray(self), level=level, threads=threads)
         assert element.name is not None
         encoded = path_bytes(self.path)
@@ -397,49 +351,45 @@ class Tensor:
 
     def logical(
         self,
-        format: str | None = None,
+        order: str | None = None,
+        *,
         shape: Sequence[int] | None = None,
         threads: int | None = None,
-        *,
         out: Array | None = None,
     ) -> Array:
-        """Return the elements in the order of the host, without the padding of private formats.
+        """Return the elements in their logical order, without the padding of private formats.
 
-        A thread's slice of an FFTS+ operator's tensor gives the whole tensor, joined from the files
-        of all threads beside this one.
+        For a slice that a thread of an FFTS+ operator dumped, this is the whole tensor, joined from
+        the files of all threads in the same directory.
 
         Parameters
         ----------
-        format
-            The wanted order of axes: "NCHW" or "NHWC" for example. Default: the one that `shape` is
-            in.
+        order
+            The order of axes to return, such as "NCHW" or "NHWC". Default: the order of `shape`.
         shape
-            The shape of the host array, before axes are put in the wanted order. Default:
-            `origin_shape`.
+            The logical shape, before axes are put in `order`. Default: `origin_shape`.
         threads
             As in `stats`.
         out
-            Where to put the result: writable, contiguous, of its shape and of `dtype`. Memory that
-            was used before spares the system the work of handing out new.
+            A writable, contiguous array to write to, of the resulting shape and `dtype`. Reusing
+            memory is faster than allocating it.
 
         Returns
         -------
         numpy.ndarray
-            Of `dtype`: `out` if that is given, else a read-only view if the elements are in order
-            already.
+            An array of `dtype`: `out` if that is given, or a read-only view if the elements are in
+            order already.
 
         Raises
         ------
         LayoutError
-            If no source tells the inverse of the format, or shapes do not fit each other.
+            If the layout of the format is not documented, or shapes do not fit each other.
         UnsupportedDTypeError
             As `numpy.asarray` of the tensor does, and if elements of an unknown size are in a
             private format.
         DumpFormatError, ClosedDumpError, OSError
             As `numpy.asarray` of the tensor does. DumpFormatError also if slices are missing.
         """
-        from fastdump._layout import to_host
-
         elements = self._joined() if self._description["slice"] else np.asarray(self)
         if self._element.is_opaque:
             if self.format in (None, "ND"):
@@ -449,36 +399,45 @@ class Tensor:
             raise UnsupportedDTypeError(
                 f"{self._where}: {self.format} cannot be taken apart into {self._stored_type}"
             )
-        original_op = self._description.get("original_op")
-        return to_host(
+        return to_logical(
             elements,
             format=str(self.format),
-            shape=self._description["full_shape"] or self.declared_shape,
+            shape=self.full_shape,
             origin_shape=self.origin_shape if shape is None else shape,
             sub_format=self.sub_format,
-            order=format,
-            origin_format=original_op["format"] if original_op else None,
+            order=order,
+            origin_format=self.origin_format,
             out=out,
             threads=threads,
         )
 
     def _joined(self) -> Array:
         """Return the whole tensor that this is a slice of."""
-        from fastdump._slices import join
-
         self._require_elements()
+        whole = np.empty(self.full_shape, self.dtype)
+        paths = paths_of_threads(self.path)
+        n_joined = join(self._slices(paths.values()), whole)
+        if n_joined != whole.size:
+            missing = missing_text(paths, self._file.header()["attrs"])
+            raise DumpFormatError(
+                f"{self._where}: the slices beside it have {n_joined:,} of the {whole.size:,} "
+                f"elements of the whole tensor{missing}"
+            )
+        return whole
 
-        def open_file(path: str) -> list[Tensor]:
-            file = DumpFile(path)
-            return [Tensor(file, description) for description in file.header()["tensors"]]
-
-        return join(self, self._file.header()["attrs"], open_file)
+    def _slices(self, paths: Iterable[str]) -> Iterator[Slice]:
+        """Yield the slices of the same tensor in the files of some threads."""
+        for path in paths:
+            for other in [self] if path == self.path else tensors_in(path):
+                ranges = other.description["slice"]
+                if (other.name, other.dtype) == (self.name, self.dtype) and ranges is not None:
+                    yield ranges, np.asarray(other)
 
     # For other array libraries
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return (kDLCPU, 0)."""
-        return _dlpack.CPU
+        return dlpack.CPU
 
     def __dlpack__(
         self,
@@ -490,13 +449,11 @@ class Tensor:
     ) -> object:
         """Return all elements as a DLPack capsule, for ``torch.from_dlpack(t)`` and others.
 
-        Without a copy, the memory is a mapping of the file that belongs to this capsule alone. It
-        is marked as read-only; a library that writes all the same, as PyTorch does, changes what it
-        has itself, neither the file nor any other array.
+        The capsule has its own mapping of the file, marked as read-only. If a library writes to it
+        all the same, as PyTorch does, neither the file nor any other array changes.
 
-        A copy is made of elements that are converted, and of those that do not lie at a multiple of
-        their size: libraries take for granted that they do, but the length of the header, and so
-        where payloads begin, is accidental.
+        A copy is made if elements are converted, or if the payload does not begin at a multiple of
+        the size of an element, as libraries expect. Its position depends on the header's length.
 
         Parameters
         ----------
@@ -507,27 +464,27 @@ class Tensor:
         dl_device
             None, or what `__dlpack_device__` returns.
         copy
-            None: if need be. True: in any case. False: never.
+            None copies if needed, True always, False never.
 
         Raises
         ------
         BufferError
-            If DLPack libraries have no such type, `dl_device` is another, or `copy` is False and
-            a copy is needed.
+            If DLPack libraries have no such type, if `dl_device` is another device, or if `copy` is
+            False and a copy is needed.
         ValueError
             If `stream` is not None.
         UnsupportedDTypeError, DumpFormatError, ClosedDumpError, OSError
             As `numpy.asarray` of the tensor does.
         """
         self._require_elements()
-        _dlpack.check_request(self.dtype, stream, dl_device)
+        dlpack.check_request(self.dtype, stream, dl_device)
         data = None if copy else self._private_bytes()
         copied = data is None
         if data is None:
             if copy is False:
                 raise self._copy_error(BufferError, self.dtype)
             data = self.copy().reshape(-1, order=self._order).view(np.uint8)
-        return _dlpack.to_capsule(
+        return dlpack.to_capsule(
             data,
             self._shape,
             self.dtype,
@@ -537,7 +494,7 @@ class Tensor:
         )
 
     def _private_bytes(self) -> NDArray[np.uint8] | None:
-        """Return the bytes of all elements as memory that a consumer may write to, if possible."""
+        """Return all bytes of the elements in memory that a consumer may write to, if possible."""
         element = self._element
         if self.size == 0:
             return np.empty(0, np.uint8)
@@ -549,7 +506,7 @@ class Tensor:
             return data
         return None
 
-    # How they get there
+    # Reading elements
 
     @property
     def _order(self) -> Literal["C", "F"]:
@@ -566,12 +523,12 @@ class Tensor:
 
     def _copy_error(self, error: type[Exception], dtype: np.dtype[Any]) -> Exception:
         return error(
-            f"{self._where}: a copy is needed for elements of {dtype}: those in the file are "
+            f"{self._where}: a copy is needed for elements of {dtype}: the file has "
             f"{self.dtype_name} from byte {self.offset} on"
         )
 
     def _array_shape(self) -> Shape:
-        """Return the header's shape, or one dimension if that is not what is there."""
+        """Return the header's shape, or one dimension if the file lacks some of its elements."""
         element = self._element
         if element.is_opaque:
             return (self._stored_nbytes,)
@@ -584,14 +541,14 @@ class Tensor:
             n = n if n_declared is None else min(n, n_declared)
         else:
             n = int(self._description["n_elements"])
-        # numpy refuses an empty array whose other dimensions are too large.
+        # numpy refuses an empty array if its other dimensions are too large.
         extent = math.prod(dim for dim in declared if dim) * element.dtype.itemsize
         if n == n_declared and len(declared) <= _MAX_NDIM and extent <= _MAX_NBYTES:
             return declared
         return (n,)
 
     def _require_elements(self, *, may_be_float6: bool = False) -> None:
-        """Raise if there is no array of the elements."""
+        """Raise an error if there cannot be an array of the elements."""
         self._file.require_open()
         if self.status == "absent":
             raise DumpFormatError(f"{self._where}: {self.note}")
@@ -618,7 +575,7 @@ class Tensor:
         return np.ndarray(shape, dtype, mapping.data, self.offset, order=self._order)
 
     def _decoded(self, codes: Any) -> Any:
-        """Return elements for codes: an array for an array, a scalar for a scalar."""
+        """Return the elements that codes stand for: an array for an array, else a scalar."""
         elements = codes
         if self._element.decode is not None:
             elements = self._element.decode(np.asarray(codes))
@@ -628,3 +585,45 @@ class Tensor:
 def _read_only(array: Array) -> Array:
     array.flags.writeable = False
     return array
+
+
+def _restored(path: str, description: dict[str, Any], file_nbytes: int) -> Tensor:
+    return Tensor(DumpFile(path), description, file_nbytes)
+
+
+def tensors_in(path: str) -> list[Tensor]:
+    """Return the tensors of one file, those of appended dumps included.
+
+    Raises
+    ------
+    DumpFormatError
+        If the file is not a dump.
+    OSError
+        If the file cannot be read.
+    """
+    file = DumpFile(path)
+    return [Tensor(file, description) for description in file.header()["tensors"]]
+
+
+def tensor_in(path: str, io: str, index: int, offset: int | None) -> Tensor:
+    """Return one tensor of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    io, index, offset
+        Which tensor. The offset tells apart the tensors of dumps that were appended to each other;
+        None is the first.
+
+    Raises
+    ------
+    DumpFormatError
+        If the file is not a dump, or no longer has the tensor.
+    OSError
+        If the file cannot be read.
+    """
+    for tensor in tensors_in(path):
+        if (tensor.io, tensor.index) == (io, index) and offset in (None, tensor.offset):
+            return tensor
+    raise DumpFormatError(f"{path!r}: {io}.{index} is no longer there")

@@ -1,9 +1,9 @@
-"""Overflow records: what a device notes about the operator in which arithmetic first overflowed.
+"""Overflow records, in which a device notes the operator whose arithmetic first overflowed.
 
 A record is the payload of output 0 of a file ``Opdebug.Node_OpDebug...``. There are two layouts.
-The old one has a place for each of three units, all filled whether or not they overflowed; the new
-one has a single entry that says which unit it is of. Source: the vendor's overflow guide, and what
-its converter makes of such files.
+The old one has an entry for each of three units, whether or not they overflowed; the new one has a
+single entry, which names its unit. Sources: the vendor's overflow guide, and the output of its
+converter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STATUSES_V1 = 4
 
 _TASK = ("model_id", "stream_id", "task_id", "task_type")
 _INFO = (*_TASK, "pc_start", "para_base")
-# Old layout: where a unit's information and its status begin, and the fields of the latter.
+# Old layout: positions of a unit's information and of its status, and the fields of the status.
 _OLD_UNITS = {
     "DHA Atomic Add": (0, 512, (_STATUS,)),
     "L2 Atomic Add": (128, 768, (_STATUS,)),
@@ -50,7 +50,7 @@ _ADDRESSES = frozenset({"pc_start", "para_base", "kernel_code", "src_addr", "dst
 
 @dataclass(frozen=True, slots=True)
 class UnitOverflow:
-    """What one unit of the device reports.
+    """The report of one unit of the device.
 
     Attributes
     ----------
@@ -79,11 +79,11 @@ class OpDebugRecord:
     Attributes
     ----------
     version
-        Of the new layout; None is the old layout.
+        Version of the new layout; None for the old layout.
     units
-        Three in the old layout, one in the new one.
+        Reports of three units in the old layout, of one unit in the new layout.
     valid, reserved
-        Fields of the new layout; 1 and 0 in the old one.
+        Fields of the new layout; 1 and 0 for the old layout.
     """
 
     version: int | None
@@ -92,7 +92,7 @@ class OpDebugRecord:
     reserved: int = 0
 
     def document(self) -> dict[str, Any]:
-        """Return what the vendor's converter writes, ready for `json.dumps`."""
+        """Return the record as the vendor's converter writes it, ready for `json.dumps`."""
         if self.version is None:
             return {unit.unit: unit.document() for unit in self.units}
         (unit,) = self.units

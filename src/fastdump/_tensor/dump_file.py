@@ -1,34 +1,51 @@
-"""One dump file, of which nothing is read before it is asked for."""
+"""One dump file, which is read only when something of it is needed."""
 
 from __future__ import annotations
 
 import os
 import threading
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastdump import _core
-from fastdump._header import describe_file
-from fastdump._stats import PathLike, path_bytes
+from fastdump._arguments import PathLike, path_bytes
 from fastdump.errors import ClosedDumpError, DumpFormatError
 
-# Between two of these Ctrl-C is answered.
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Ctrl-C is answered between two reads of this size.
 _READ_NBYTES = 64 << 20
+
+
+def describe_file(path: PathLike) -> dict[str, Any]:
+    """Return what the header of a dump file says, also about each tensor; no payload is read.
+
+    Raises
+    ------
+    DumpFormatError
+        If the file is not a dump.
+    OSError
+        If the file cannot be read.
+    """
+    try:
+        return _core.describe_file(path_bytes(path))
+    except _core.FormatError as error:
+        raise DumpFormatError(f"{os.fspath(path)!r}: {error}") from error
 
 
 class DumpFile:
     """One dump file: its header, read once, and its bytes, mapped while some array needs them.
 
-    Any number of threads may use it. While it is in use the file may grow, but what is in it must
-    not change.
+    Any number of threads may use it. The file may grow while it is in use, but its content must not
+    change.
 
     Parameters
     ----------
     path
-        The file. It is not opened before something of it is asked for, and never kept open.
+        The file. It is opened for each read, and not kept open.
 
     Attributes
     ----------
@@ -44,11 +61,11 @@ class DumpFile:
         self._lock = threading.Lock()
         self._closed = False
         self._header: dict[str, Any] | None = None
-        # Weak: a hundred thousand operators must not hold as many mappings.
+        # The reference is weak, so that a hundred thousand operators do not hold as many mappings.
         self._mapping: weakref.ref[_core.MappedFile] | None = None
 
     def header(self) -> dict[str, Any]:
-        """Return what the header says, of tensors too; no payload is read. Not to be changed.
+        """Return what `describe_file` does; the caller must not change it.
 
         Raises
         ------
@@ -66,7 +83,7 @@ class DumpFile:
             return self._header
 
     def mapping(self) -> _core.MappedFile:
-        """Return the file as a read-only buffer, the same while anything made of it is alive.
+        """Return the file as a read-only buffer, shared by all arrays made from it.
 
         Raises
         ------
@@ -84,26 +101,29 @@ class DumpFile:
             return mapping
 
     def private_mapping(self) -> _core.MappedFile:
-        """Return the file as a writable buffer of its own; what is written never reaches the file.
+        """Return the file as a new writable buffer; what is written never reaches the file.
 
-        Raises as `mapping` does.
+        Raises
+        ------
+        ClosedDumpError, OSError
+            As `mapping` does.
         """
         with self._lock:
             self._require_open()
             return _core.MappedFile(path_bytes(self.path), copy_on_write=True)
 
     def read(self, offset: int, nbytes: int) -> NDArray[np.uint8]:
-        """Return a part of the file as memory of the caller's own.
+        """Return a copy of a part of the file.
 
         Parameters
         ----------
         offset, nbytes
-            Which part, in bytes.
+            Begin and size of the part, in bytes.
 
         Returns
         -------
         numpy.ndarray
-            Of shape (nbytes,).
+            An array of shape (nbytes,).
 
         Raises
         ------
@@ -126,7 +146,7 @@ class DumpFile:
         return data
 
     def close(self) -> None:
-        """Refuse to read anything from now on. Arrays that were made before stay valid."""
+        """Refuse all further reads; arrays that exist stay valid."""
         with self._lock:
             self._closed = True
 
@@ -144,7 +164,7 @@ class DumpFile:
 
 
 def shrunk_error(path: str, end: int, offset: int, nbytes: int) -> DumpFormatError:
-    """Return the error for a file that no longer holds what its header described."""
+    """Return the error for a file that has become too short for what its header described."""
     return DumpFormatError(
         f"{path!r}: the file ends at byte {end}, within the {nbytes} bytes from byte {offset} on "
         "that were there when its header was read"

@@ -1,0 +1,1 @@
+"""One dump file and the tensors in it, as arrays that are read where and when they are used."""
