@@ -1,14 +1,22 @@
-"""Rows of a table as lines of text: the columns that a person looks at first."""
+"""Rows of statistics as lines of text, with the columns that a person looks at first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fastdump._printable import printable
-from fastdump._quantities import is_integer, shape_text, value_text
-from fastdump._schema import StatsRow
-from fastdump._styles import DOUBTFUL, SUBTLE, inf_style, moment_style, nan_style, status_cell
-from fastdump._text_table import Cell, Column, TextTable
+from fastdump._table.row import StatsRow
+from fastdump._words.printable import printable
+from fastdump._words.quantities import is_integer, shape_text, value_text
+from fastdump._words.styles import (
+    DOUBTFUL,
+    SUBTLE,
+    inf_style,
+    moment_style,
+    nan_style,
+    number_cell,
+    status_cell,
+)
+from fastdump._words.text_table import Cell, Column, TextTable
 
 
 def row_table(rows: Iterable[StatsRow], *, width: int | None) -> TextTable:
@@ -41,34 +49,30 @@ _COLUMNS = (
 def _cells(row: StatsRow) -> list[Cell]:
     integer = is_integer(row.dtype)
     return [
-        Cell(_count_text(row.rank)),
-        Cell(_count_text(row.step)),
+        number_cell(row.rank),
+        number_cell(row.step),
         Cell(printable(row.op_type or "")),
-        # A file that gives no tensor often gives no name either.
+        # A file without a tensor often has no name of an operator either.
         Cell(printable(row.op_name or row.path)),
-        Cell("" if row.io is None else f"{row.io}.{row.index}"),
+        Cell(row.tensor_name),
         Cell(printable(row.dtype or "")),
         Cell(shape_text(row.shape), SUBTLE),
         *(
             Cell(value_text(value, integer=integer), moment_style(value))
             for value in (row.max, row.min, row.mean)
         ),
-        Cell(_count_text(row.nan), nan_style(row.nan or 0)),
+        number_cell(row.nan, nan_style(row.nan or 0)),
         _inf_cell(row),
-        Cell(_count_text(row.zero)),
-        Cell(_count_text(row.subnormal)),
-        Cell(_count_text(row.saturated), DOUBTFUL if row.saturated else ""),
-        Cell(_count_text(row.first_bad)),
+        number_cell(row.zero),
+        number_cell(row.subnormal),
+        number_cell(row.saturated, DOUBTFUL if row.saturated else ""),
+        number_cell(row.first_bad),
         status_cell(row.status, row.note),
     ]
 
 
-def _count_text(number: int | None) -> str:
-    return "" if number is None else f"{number:,}"
-
-
 def _inf_cell(row: StatsRow) -> Cell:
-    """Return ``+3 -1``, ``0`` for none, ``+0`` if it is not known whether there are others."""
+    """Return ``+3 -1``, ``0`` for none, ``+0`` if only the number of +Inf is known."""
     known = [(s, n) for s, n in (("+", row.pos_inf), ("-", row.neg_inf)) if n is not None]
     if len(known) == 2:
         known = [(s, n) for s, n in known if n] or [("", 0)]

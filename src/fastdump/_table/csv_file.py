@@ -1,4 +1,4 @@
-"""Tables as CSV (RFC 4180, UTF-8): for people, spreadsheets and whatever reads nothing else."""
+"""Tables as CSV files (RFC 4180, UTF-8), for people, spreadsheets and other programs."""
 
 from __future__ import annotations
 
@@ -6,59 +6,60 @@ import csv
 import functools
 import io
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any
 
-from arro3.core import Array, RecordBatch, Schema, Table
+from arro3.core import Array, Field, RecordBatch, Schema, Table
 
-from fastdump._arrow_column import column_of
-from fastdump._chunks import ROWS, chunks
-from fastdump._column import EXPECTED, MAX_EXACT_INTEGER, Column, Kind, TableKind
-from fastdump._column_table import AnyTable, ColumnTable
-from fastdump._conform import check_names, conform
+from fastdump._table.arrow_column import column_of
+from fastdump._table.chunks import ROWS, chunks
+from fastdump._table.column import (
+    ARROW_TYPE,
+    EXPECTED,
+    MAX_EXACT_INTEGER,
+    Column,
+    ColumnType,
+    TableKind,
+)
+from fastdump._table.conform import check_names
+from fastdump._words.quantities import shape_text
 
-# Longer than any row can be: 37 fields, of which the csv module reads up to 128 Ki characters.
+# Long enough for any row: fewer than 64 fields, each of up to 128 Ki characters (csv's limit).
 _MAX_LINE_BYTES = 32 << 20
 
-# In headers of the statistics that the vendor's software writes, never in ours.
+# Columns that only the vendor's files of statistics have, never a table of fastdump.
 _VENDOR_COLUMNS = {"Input/Output", "Data Type"}
 
 
-def write_csv(table: ColumnTable[Any], file: IO[bytes]) -> None:
-    """Write `table`, without the columns that say nothing at its level."""
-    batch = table.arrow.to_batches()[0]
-    names = [name for name in batch.column_names if table.is_csv_column(name)]
-    columns_by_name = table.kind.columns
+def write_csv(batch: RecordBatch, names: Sequence[str], kind: TableKind, file: IO[bytes]) -> None:
+    """Write some columns of a table."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text)
     writer.writerow(names)
     for lists in chunks(batch):
-        columns = [
-            map(_CELLS[kind], lists[name])
-            if (kind := columns_by_name[name].kind) in _CELLS
-            else lists[name]
-            for name in names
-        ]
+        columns = [_cells(lists[name], kind.columns[name].type) for name in names]
         writer.writerows(zip(*columns, strict=True))
     text.flush()
     text.detach()
 
 
-def _shape_cell(shape: tuple[int, ...] | None) -> str | None:
-    if shape is None:
-        return None
-    return "x".join(map(str, shape)) if shape else "()"
+def _cells(values: list[Any], type: ColumnType) -> Iterable[Any]:
+    cell = _CELLS.get(type)
+    return values if cell is None else map(cell, values)
 
 
 def _boolean_cell(value: bool | None) -> str | None:
     return None if value is None else str(value).lower()
 
 
-_CELLS: dict[Kind, Callable[[Any], str | None]] = {"shape": _shape_cell, "boolean": _boolean_cell}
+_CELLS: dict[ColumnType, Callable[[Any], str | None]] = {
+    "shape": shape_text,
+    "boolean": _boolean_cell,
+}
 
 
-def read_csv(file: IO[bytes], table_type: type[AnyTable]) -> AnyTable:
-    """Read what `write_csv` or a spreadsheet has written; raise ValueError if it is not that."""
+def read_csv(file: IO[bytes], kind: TableKind) -> Table:
+    """Read a file that `write_csv` or a spreadsheet wrote; raise ValueError for any other file."""
     records = _records(file)
     _, names = next(records, (0, []))
     if not _VENDOR_COLUMNS.isdisjoint(names):
@@ -66,10 +67,9 @@ def read_csv(file: IO[bytes], table_type: type[AnyTable]) -> AnyTable:
             "these are statistics that the device's software wrote: stats() reads them, "
             "not read_stats"
         )
-    check_names(names, table_type.kind)
-    schema = table_type.schema_for(names, {})
-    batches = list(_batches(records, names, schema, table_type.kind))
-    return table_type(Table.from_batches(batches, schema=schema))
+    check_names(names, kind)
+    schema = Schema([Field(name, ARROW_TYPE[kind.columns[name].type], True) for name in names])
+    return Table.from_batches(list(_batches(records, names, schema, kind)), schema=schema)
 
 
 def _records(file: IO[bytes]) -> Iterator[tuple[int, list[str]]]:
@@ -83,7 +83,7 @@ def _records(file: IO[bytes]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _lines(file: IO[bytes]) -> Iterator[str]:
-    # Not a text file: that reads lines of any length, and does not know which one is not UTF-8.
+    # A text file would read lines of any length, and not tell which of them is not UTF-8.
     number = 0
     while line := file.readline(_MAX_LINE_BYTES):
         number += 1
@@ -96,10 +96,7 @@ def _lines(file: IO[bytes]) -> Iterator[str]:
 
 
 def _batches(
-    records: Iterator[tuple[int, list[str]]],
-    names: Sequence[str],
-    schema: Schema,
-    kind: TableKind,
+    records: Iterator[tuple[int, list[str]]], names: Sequence[str], schema: Schema, kind: TableKind
 ) -> Iterator[RecordBatch]:
     while part := list(itertools.islice(records, ROWS)):
         part = [(line, row) for line, row in part if row]  # without empty lines
@@ -107,26 +104,26 @@ def _batches(
             if len(row) != len(names):
                 raise ValueError(f"line {line}: {len(row)} fields, the header has {len(names)}")
         lines = [line for line, _ in part]
-        columns = {
-            name: _parsed([row[i] for _, row in part], kind.columns[name], lines)
+        columns = [
+            _parsed([row[i] for _, row in part], kind.columns[name], lines)
             for i, name in enumerate(names)
-        }
-        yield conform(columns, len(part), schema, kind)
+        ]
+        yield RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _parsed(cells: Sequence[str], column: Column, lines: Sequence[int]) -> Array:
-    if column.kind == "text":
-        # An empty cell stands for null; in a column without nulls it can only be empty text.
+    if column.type == "text":
+        # An empty cell is null, or empty text in a column without nulls.
         return column_of([cell or None for cell in cells] if column.nullable else cells, "text")
-    parse = _PARSERS[column.kind]
+    parse = _PARSERS[column.type]
     try:
-        return column_of([parse(cell) if cell else None for cell in cells], column.kind)
+        return column_of([parse(cell) if cell else None for cell in cells], column.type)
     except (ValueError, OverflowError):
         for line, cell in zip(lines, cells, strict=True):
             try:
-                column_of([parse(cell) if cell else None], column.kind)
+                column_of([parse(cell) if cell else None], column.type)
             except (ValueError, OverflowError):
-                expected = EXPECTED[column.kind]
+                expected = EXPECTED[column.type]
                 raise ValueError(
                     f"line {line}, column {column.name!r}: {cell!r:.80} is not {expected}"
                 ) from None
@@ -137,7 +134,7 @@ def _integer(cell: str) -> int:
     try:
         return int(cell)
     except ValueError:
-        # pandas writes a column of integers as floats if there are nulls.
+        # pandas writes integers as floats if their column has nulls.
         value = float(cell)
         if value.is_integer() and abs(value) <= MAX_EXACT_INTEGER:
             return int(value)
@@ -156,7 +153,7 @@ def _boolean(cell: str) -> bool:
     return cell.lower() == "true"
 
 
-_PARSERS: dict[Kind, Callable[[str], object]] = {
+_PARSERS: dict[ColumnType, Callable[[str], object]] = {
     "integer": _integer,
     "real": float,
     "shape": _shape,

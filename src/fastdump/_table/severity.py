@@ -1,4 +1,4 @@
-"""Which rows of a table are bad, and in which order a person should look at them."""
+"""The bad rows of a table, and the order in which people should look at rows."""
 
 from __future__ import annotations
 
@@ -6,31 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._arrow_column import integer_array, is_null, real_array, text_list
-from fastdump._column import INT64_MAX
+from fastdump._arguments import INT64_MAX
+from fastdump._array.elements import LARGEST_FINITE
+from fastdump._table.arrow_column import codes_of, integer_array, is_in, is_null, real_array
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
     from numpy.typing import NDArray
-
-LARGEST_FINITE = {
-    "float64": 1.7976931348623157e308,
-    "float32": 3.4028234663852886e38,
-    "bfloat16": 3.3895313892515355e38,
-    "float16": 65504.0,
-    "complex128": 1.7976931348623157e308,
-    "complex64": 3.4028234663852886e38,
-    "complex32": 65504.0,
-    "hifloat8": 32768.0,
-    "float8_e5m2": 57344.0,
-    "float8_e4m3fn": 448.0,
-    "float8_e8m0fnu": 1.7014118346046923e38,
-    "float6_e3m2fn": 28.0,
-    "float6_e2m3fn": 7.5,
-    "float4_e2m1fn": 6.0,
-    "float4_e1m2": 1.75,
-}
-"""Largest finite value of each type that can overflow, of either part for a complex type."""
 
 _OVERFLOW, _DAMAGED, _MASK, _NEAR_OVERFLOW, _NO_RANGE, _UNSUPPORTED = range(6)
 
@@ -39,12 +21,15 @@ _COUNTS = ("nan", "pos_inf", "neg_inf")
 
 
 def bad_rows(batch: RecordBatch) -> NDArray[np.bool_]:
-    """Return which rows have a NaN, an Inf or a tensor that is not wholly there."""
+    """Return which rows have a NaN or an Inf, or a tensor that is not complete."""
     return _damaged(batch) | rows_with_nan_or_pos_inf(batch) | rows_with_neg_inf(batch)
 
 
 def rows_with_nan_or_pos_inf(batch: RecordBatch) -> NDArray[np.bool_]:
-    """Return which rows have a NaN or +Inf: by their counts, or by their moments without those."""
+    """Return which rows have a NaN or +Inf.
+
+    Counts decide; if a count is missing, moments do.
+    """
     # -Inf makes the norm infinite too.
     told = _is(batch, "l2norm", np.inf) & ~_tells_neg_inf(batch)
     for name in ("max", "min", "mean"):
@@ -55,15 +40,15 @@ def rows_with_nan_or_pos_inf(batch: RecordBatch) -> NDArray[np.bool_]:
 
 
 def rows_with_neg_inf(batch: RecordBatch) -> NDArray[np.bool_]:
-    """Return which rows have a -Inf, like `rows_with_nan_or_pos_inf`."""
+    """Return which rows have a -Inf; counts or moments decide as in `rows_with_nan_or_pos_inf`."""
     return _is_counted(batch, "neg_inf") | (_tells_neg_inf(batch) & uncounted(batch))
 
 
 def uncounted(batch: RecordBatch) -> NDArray[np.bool_]:
     """Return in which rows NaN, +Inf or -Inf were not counted.
 
-    There the vendor's moments tell of them, which are not over the finite elements only. Where all
-    were counted a moment that is not finite tells of a range too small for it, not of an element.
+    In these rows, the vendor's moments tell of bad elements, because they are over all elements. If
+    all three were counted, a moment that is not finite has merely left the range of its type.
     """
     missing: NDArray[np.bool_] = np.zeros(batch.num_rows, np.bool_)
     for name in _COUNTS:
@@ -75,9 +60,9 @@ def worst_first(batch: RecordBatch) -> NDArray[np.int64]:
     """Return the indices of the rows in the order of `StatsTable.worst`."""
     severity = np.full(batch.num_rows, _NO_RANGE)
     reach = _reach(batch)
-    # From the least to the most severe: a row that is in several classes is in the last one.
+    # Classes are assigned from the least to the most severe, so that the most severe remains.
     severity[~np.isnan(reach)] = _NEAR_OVERFLOW
-    severity[_status_is(batch, "unsupported")] = _UNSUPPORTED
+    severity[is_in(batch.column("status"), ("unsupported",))] = _UNSUPPORTED
     severity[rows_with_neg_inf(batch)] = _MASK
     severity[_damaged(batch)] = _DAMAGED
     severity[rows_with_nan_or_pos_inf(batch)] = _OVERFLOW
@@ -85,16 +70,17 @@ def worst_first(batch: RecordBatch) -> NDArray[np.int64]:
     by_time = severity <= _MASK
     timestamp = integer_array(batch.column("timestamp"), null=INT64_MAX)
     descending = np.where(severity == _NEAR_OVERFLOW, -reach, 0.0)
-    # lexsort is stable; its last key is the first to count.
+    # lexsort is stable, and its last key is the primary one.
     return np.lexsort((np.where(by_time, timestamp, 0), descending, severity))
 
 
 def _reach(batch: RecordBatch) -> NDArray[np.float64]:
-    """Return the largest magnitude relative to the largest finite value, NaN if there is none."""
+    """Return the largest magnitude relative to the type's largest finite value; NaN if unknown."""
     low = np.abs(real_array(batch.column("min")))
     high = np.abs(real_array(batch.column("max")))
-    largest = [LARGEST_FINITE.get(name or "", np.nan) for name in text_list(batch.column("dtype"))]
-    return np.fmax(low, high) / np.array(largest, np.float64)
+    codes, dtypes = codes_of(batch.column("dtype"))
+    largest = [*(LARGEST_FINITE.get(name, np.nan) for name in dtypes), np.nan]
+    return np.fmax(low, high) / np.array(largest, np.float64)[codes]
 
 
 def _is_counted(batch: RecordBatch, name: str) -> NDArray[np.bool_]:
@@ -102,7 +88,7 @@ def _is_counted(batch: RecordBatch, name: str) -> NDArray[np.bool_]:
 
 
 def _is_nan(batch: RecordBatch, name: str) -> NDArray[np.bool_]:
-    """Return where a real is NaN and not null."""
+    """Return where a column of reals is NaN and not null."""
     column = batch.column(name)
     nan: NDArray[np.bool_] = np.isnan(real_array(column))
     return nan & ~is_null(column)
@@ -118,8 +104,4 @@ def _tells_neg_inf(batch: RecordBatch) -> NDArray[np.bool_]:
 
 
 def _damaged(batch: RecordBatch) -> NDArray[np.bool_]:
-    return ~(_status_is(batch, "ok") | _status_is(batch, "unsupported"))
-
-
-def _status_is(batch: RecordBatch, status: str) -> NDArray[np.bool_]:
-    return np.array([text == status for text in text_list(batch.column("status"))], np.bool_)
+    return ~is_in(batch.column("status"), ("ok", "unsupported"))

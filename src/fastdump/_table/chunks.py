@@ -1,4 +1,4 @@
-"""A table as Python objects, some thousand rows at a time, so that memory stays bounded."""
+"""Record batches as Python objects, some thousand rows at a time, so that memory stays bounded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arro3.core import DataType
 
-from fastdump._arrow_column import shape_list
+from fastdump._table.arrow_column import shape_list
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch

@@ -1,0 +1,1 @@
+"""Tables: typed columns in memory and in files, and rows that know the way to their tensors."""

@@ -1,0 +1,179 @@
+"""Converts Arrow columns, nulls included, to numpy arrays and Python lists, and back.
+
+arro3 converts a column to numpy only if it has no null, and does not tell which elements are null.
+The Arrow C data interface does: https://arrow.apache.org/docs/format/CDataInterface.html
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from arro3.core import Array, DataType, dictionary_dictionary, dictionary_indices, list_array
+
+from fastdump._table.column import ARROW_TYPE, ColumnType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NULL_CODE = -1
+"""The code of a null in `codes_of`."""
+
+_DICTIONARY = DataType.dictionary(DataType.int32(), DataType.utf8())
+
+
+class ArrowArray(ctypes.Structure):
+    """The struct of the C data interface."""
+
+    _fields_ = (
+        ("length", ctypes.c_int64),
+        ("null_count", ctypes.c_int64),
+        ("offset", ctypes.c_int64),
+        ("n_buffers", ctypes.c_int64),
+        ("n_children", ctypes.c_int64),
+        ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+        ("children", ctypes.c_void_p),
+        ("dictionary", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    )
+
+
+# A separate prototype, because setting attributes of ctypes.pythonapi would change it for everyone.
+_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
+def exported(column: Array) -> tuple[ArrowArray, object]:
+    """Return the struct of a column, and the capsule that keeps what it points to alive."""
+    _, capsule = column.__arrow_c_array__()
+    return ArrowArray.from_address(_capsule_pointer(capsule, b"arrow_array")), capsule
+
+
+def buffer_bytes(address: int, first: int, nbytes: int) -> NDArray[np.uint8]:
+    """Return a part of a buffer; valid while the capsule of its column is alive."""
+    # SAFETY: the caller knows the size of the buffer from the column's type and length.
+    if nbytes == 0:
+        return np.empty(0, np.uint8)
+    memory: Any = (ctypes.c_uint8 * nbytes).from_address(address + first)
+    return np.frombuffer(memory, np.uint8)
+
+
+def is_null(column: Array) -> NDArray[np.bool_]:
+    """Return which elements of `column` are null, a new array of shape (rows,)."""
+    if column.null_count == 0:
+        return np.zeros(len(column), np.bool_)
+    array, _capsule = exported(column)
+    bitmap = array.buffers[0]
+    if bitmap is None:  # a column of type null has no buffers
+        return np.ones(len(column), np.bool_)
+    first = array.offset // 8
+    last = (array.offset + array.length + 7) // 8
+    packed = buffer_bytes(bitmap, first, last - first)
+    start = array.offset % 8
+    valid = np.unpackbits(packed, bitorder="little")[start : start + array.length]
+    return np.logical_not(valid)
+
+
+def values(column: Array, dtype: type[np.generic]) -> NDArray[Any]:
+    """Return the elements of a fixed-width `column`, a new array of shape (rows,).
+
+    Elements in the place of nulls are undefined.
+    """
+    if len(column) == 0:
+        return np.empty(0, dtype)
+    array, _capsule = exported(column)
+    width = np.dtype(dtype).itemsize
+    data = buffer_bytes(array.buffers[1], array.offset * width, array.length * width)
+    return data.view(dtype).copy()
+
+
+def real_array(column: Array) -> NDArray[np.float64]:
+    """Return a float64 column, NaN for null."""
+    array = values(column, np.float64)
+    if column.null_count:
+        array[is_null(column)] = np.nan
+    return array
+
+
+def integer_array(column: Array, *, null: int = 0) -> NDArray[np.int64]:
+    """Return an int64 column, `null` in the place of nulls."""
+    array = values(column, np.int64)
+    if column.null_count:
+        array[is_null(column)] = null
+    return array
+
+
+def boolean_array(column: Array) -> NDArray[np.bool_]:
+    """Return a column of booleans, False in the place of nulls."""
+    is_true: NDArray[np.bool_] = np.array([bool(value) for value in column.to_pylist()], np.bool_)
+    return is_true
+
+
+def text_list(column: Array) -> list[str | None]:
+    """Return a text column, None for null."""
+    texts: list[str | None] = list(column.to_pylist())
+    return texts
+
+
+def shape_list(column: Array) -> list[tuple[int, ...] | None]:
+    """Return a column of shapes as tuples, None for null."""
+    return [None if shape is None else tuple(shape) for shape in column.to_pylist()]
+
+
+def codes_of(column: Array) -> tuple[NDArray[np.int64], list[str]]:
+    """Return a text column as indices into its distinct texts, `NULL_CODE` for null.
+
+    Most text columns have few distinct texts, and working on those is far faster than making a
+    Python string for each row.
+    """
+    encoded = column.cast(_DICTIONARY)
+    indices = dictionary_indices(encoded)
+    assert isinstance(indices, Array)
+    codes = integer_array(indices.cast(DataType.int64()), null=NULL_CODE)
+    texts: Any = dictionary_dictionary(encoded)
+    return codes, list(texts.to_pylist())
+
+
+def is_in(column: Array, texts: Collection[str]) -> NDArray[np.bool_]:
+    """Return in which rows a text column has one of some texts."""
+    codes, names = codes_of(column)
+    # The last element is the one that NULL_CODE selects.
+    return np.array([*(name in texts for name in names), False], np.bool_)[codes]
+
+
+def count_by(column: Array) -> dict[str, int]:
+    """Return how many rows of a text column have each text, in the order of appearance."""
+    codes, names = codes_of(column)
+    numbers = np.bincount(codes[codes != NULL_CODE], minlength=len(names)).tolist()
+    return {name: n for name, n in zip(names, numbers, strict=True) if n}
+
+
+def column_of(values: Sequence[object], type: ColumnType) -> Array:
+    """Return a column of Python objects, None for null.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If an object has another type, or an integer does not fit 64 bits.
+    """
+    if type != "shape":
+        return Array(values, ARROW_TYPE[type])
+    shapes = cast(Sequence["Sequence[int] | None"], values)
+    offsets = np.zeros(len(shapes) + 1, np.int32)
+    np.cumsum([len(shape or ()) for shape in shapes], out=offsets[1:])
+    # Not a numpy array: older arro3 takes none without elements.
+    sizes = Array([size for shape in shapes for size in shape or ()], DataType.int64())
+    mask = Array([shape is None for shape in shapes], DataType.bool())
+    return list_array(offsets, sizes, type=ARROW_TYPE[type], mask=mask)
+
+
+def coded_column(codes: NDArray[np.int64], values: Sequence[object], type: ColumnType) -> Array:
+    """Return the column that has ``values[code]`` in each row, null for `NULL_CODE`."""
+    if len(codes) == 0:
+        return column_of([], type)
+    distinct = column_of([*values, None], type)
+    return distinct.take(np.where(codes == NULL_CODE, len(values), codes))

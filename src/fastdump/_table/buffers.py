@@ -1,0 +1,93 @@
+"""Columns as plain bytes, the buffers of the Arrow columnar format, and back.
+
+Tables are pickled as such buffers, and arrays with nulls become columns through them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from arro3.core import Array, RecordBatch, Schema, list_flatten
+
+from fastdump import _core
+from fastdump._table.arrow_column import (
+    boolean_array,
+    buffer_bytes,
+    exported,
+    is_null,
+    values,
+)
+from fastdump._table.column import Column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+StoredColumn: TypeAlias = "tuple[str, int, int, list[bytes | None], StoredColumn | None]"
+"""Arrow's format of the column, number of rows, number of nulls, buffers, and items of lists."""
+
+_FORMATS = {"b": "b", "i": "l", "f": "g"}
+"""Arrow's formats of booleans, 64-bit integers and 64-bit floats, by numpy's kind of type."""
+
+_NUMBERS: dict[str, type[np.generic]] = {"integer": np.int64, "real": np.float64}
+
+
+def to_buffers(batch: RecordBatch, columns: list[Column]) -> list[tuple[str, bool, StoredColumn]]:
+    """Return the columns of a batch with their names, and whether they may have nulls."""
+    return [
+        (column.name, column.nullable, _stored(batch.column(column.name), column.type))
+        for column in columns
+    ]
+
+
+def of_buffers(
+    n_rows: int, columns: list[tuple[str, bool, StoredColumn]], schema: Schema
+) -> RecordBatch:
+    """Return the batch that `to_buffers` took apart."""
+    batch = RecordBatch.from_arrow(_core.Table.of_buffers(n_rows, columns))
+    return batch.with_schema(schema)
+
+
+def column_with_nulls(values: NDArray[Any], known: NDArray[np.bool_]) -> Array:
+    """Return a column of int64, float64 or bool that is null where the value is not known."""
+    table = _core.Table.of_buffers(len(values), [("", True, _fixed_width(values, known))])
+    return RecordBatch.from_arrow(table).column(0)
+
+
+def _fixed_width(values: NDArray[Any], known: NDArray[np.bool_]) -> StoredColumn:
+    """Return a column of numbers or booleans, null where the value is not known."""
+    data = _bits(values) if values.dtype == np.bool_ else values.tobytes()
+    n_null = int(np.count_nonzero(~known))
+    validity = _bits(known) if n_null else None
+    return _FORMATS[values.dtype.kind], len(values), n_null, [validity, data], None
+
+
+def _bits(booleans: NDArray[np.bool_]) -> bytes:
+    return np.packbits(booleans, bitorder="little").tobytes()
+
+
+def _stored(column: Array, type: str) -> StoredColumn:
+    known = ~is_null(column)
+    if type in _NUMBERS:
+        return _fixed_width(values(column, _NUMBERS[type]), known)
+    if type == "boolean":
+        return _fixed_width(boolean_array(column), known)
+    n_rows, n_null = len(column), column.null_count
+    validity = _bits(known) if n_null else None
+    offsets, data = _variable(column, is_text=type == "text")
+    if type == "text":
+        return "u", n_rows, n_null, [validity, offsets, data], None
+    items: Any = list_flatten(column)
+    return "+l", n_rows, n_null, [validity, offsets], _stored(items, "integer")
+
+
+def _variable(column: Array, *, is_text: bool) -> tuple[bytes, bytes]:
+    """Return the offsets of a column of texts or lists, from 0 on, and the bytes of texts."""
+    if len(column) == 0:
+        return np.zeros(1, np.int32).tobytes(), b""
+    array, _capsule = exported(column)
+    offsets = buffer_bytes(array.buffers[1], 4 * array.offset, 4 * (array.length + 1))
+    ends = offsets.view(np.int32)
+    first, last = int(ends[0]), int(ends[-1])
+    data = buffer_bytes(array.buffers[2], first, last - first).tobytes() if is_text else b""
+    return (ends - first).tobytes(), data

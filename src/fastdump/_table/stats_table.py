@@ -1,0 +1,371 @@
+"""`StatsTable`: statistics with one row for each tensor; and `read_stats`, which reads one."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+
+import numpy as np
+
+from fastdump._arguments import PathLike
+from fastdump._selection import Conditions, Selection, takes_conditions
+from fastdump._table.arrow_column import codes_of, count_by, integer_array, is_in, is_null
+from fastdump._table.column_table import ColumnTable
+from fastdump._table.file_format import format_suffix
+from fastdump._table.row import StatsRow
+from fastdump._table.schema import COLUMN, KIND, LEVELS
+from fastdump._table.selected import absence_text, selected_rows
+from fastdump._table.severity import bad_rows, worst_first
+from fastdump._words.quantities import counted, size_text, skipped_text
+from fastdump.errors import DumpFormatError
+
+if TYPE_CHECKING:
+    from arro3.core import Array
+    from arro3.core.types import ArrowArrayExportable, ArrowStreamExportable
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from fastdump._words.text_table import Cell, TextTable
+
+
+class Summary(TypedDict):
+    """What `StatsTable.summary` returns."""
+
+    rows: int
+    files: int
+    bytes: int
+    ranks: list[int]
+    steps: list[int]
+    ops: int
+    status: dict[str, int]
+    bad: int
+
+
+class StatsTable(ColumnTable[StatsRow]):
+    """Statistics of tensors, one row a tensor. Immutable.
+
+    `stats` and `read_stats` return it. Rows are in the order of execution. `StatsRow` lists the
+    columns; a table of level "full" has four more than the others: ``zero``, ``subnormal``,
+    ``saturated`` and ``first_bad``. `StatsRow.tensor` returns the tensor of a row.
+
+    A table supports the Arrow C stream protocol, so pandas, polars, DuckDB and pyarrow accept it:
+    ``pyarrow.table(t)``, ``polars.DataFrame(t)``, ``duckdb.sql("from t")``.
+
+    Parameters
+    ----------
+    data
+        Any table of pyarrow, polars, pandas, DuckDB or arro3 with columns named and typed as in
+        `StatsRow`. ``status``, ``path`` and ``source`` must be there and without nulls; other
+        missing columns become null, and ``layer`` is read from the names of operators.
+    level
+        The level that was computed. Default: from the metadata of `data`, else the lowest level
+        that has all columns of `data`.
+    skipped
+        Number of files that were not read, by reason. Default: from the metadata of `data`.
+    root
+        The directory, at present, that paths in the table are relative to. Default: from the
+        metadata of `data`.
+
+    Raises
+    ------
+    ValueError
+        If `data` has a column that the schema does not have, or one of another type.
+    TypeError
+        If `data` is not an Arrow table.
+
+    Examples
+    --------
+    >>> t = fastdump.read_stats("run1.parquet")  # doctest: +SKIP
+    >>> t[t.bad]["op_name"]  # doctest: +SKIP
+    >>> t.filter(op_type="MatMul*", step="0-1").worst(5)  # doctest: +SKIP
+    >>> t.worst()[0].tensor()[:8]  # doctest: +SKIP
+    """
+
+    __slots__ = ()
+
+    _kind: ClassVar = KIND
+
+    def __init__(
+        self,
+        data: ArrowArrayExportable | ArrowStreamExportable,
+        *,
+        level: str | None = None,
+        skipped: Mapping[str, int] | None = None,
+        root: PathLike | None = None,
+    ) -> None:
+        self._fill(data, level=level, skipped=skipped, **_place(root))
+
+    @classmethod
+    def scanned(
+        cls,
+        data: ArrowArrayExportable,
+        *,
+        level: str,
+        skipped: Mapping[str, int],
+        roots: list[str],
+        root: str,
+    ) -> StatsTable:
+        """Return the table of a scan.
+
+        Parameters
+        ----------
+        data
+            The rows.
+        level, skipped, roots, root
+            Values of the table's properties of these names.
+        """
+        table = cls.__new__(cls)
+        table._fill(data, level=level, skipped=skipped, roots=roots, root=root)
+        return table
+
+    def _row_maker(self) -> Callable[..., StatsRow]:
+        return functools.partial(StatsRow, _root=self.root)
+
+    def _is_in_csv(self, name: str) -> bool:
+        if LEVELS.index(COLUMN[name].level) <= LEVELS.index(self.level):
+            return True
+        # Statistics of the vendor's software may have values that this level does not compute.
+        return bool(self._batch.column(name).null_count < len(self))
+
+    @property
+    def level(self) -> str:
+        """What was computed: "header" (nothing), "health", "basic" or "full"."""
+        return str(self._head["level"])
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """Number of files that were not read because they are no dumps, by reason."""
+        return dict(self._head["skipped"])
+
+    @property
+    def roots(self) -> list[str]:
+        """Absolute paths of what was scanned; empty if that is not known."""
+        return list(self._head["roots"])
+
+    @property
+    def root(self) -> str | None:
+        """Absolute directory that the paths of rows are relative to; None if it is not known."""
+        root: str | None = self._head["root"]
+        return root
+
+    def moved_to(self, root: PathLike | None) -> StatsTable:
+        """Return the table of a dump that is in another directory now; None if it did not move."""
+        table = self[:]
+        table._head = {**self._head, **_place(root)}
+        return table
+
+    @property
+    def bad(self) -> NDArray[np.bool_]:
+        """Which rows have a NaN, an Inf or a tensor that is not complete, shape (rows,).
+
+        A tensor is not complete if its status is neither "ok" nor "unsupported". Counts tell of NaN
+        and Inf; if the vendor's statistics have no counts, a moment that is NaN or infinite does.
+        """
+        return bad_rows(self._batch)
+
+    @takes_conditions
+    def filter(self, *, bad: bool | None = None, **conditions: Unpack[Conditions]) -> StatsTable:
+        """Return the rows that meet all conditions, in the same order.
+
+        Parameters
+        ----------
+        bad
+            True for the rows of `StatsTable.bad`, False for the others.
+        **conditions
+            Which tensors; `Selection` says what each condition means.
+
+        Returns
+        -------
+        StatsTable
+            A table with the `skipped`, `level` and `root` of this one. If it has no row, `remark`
+            says which condition no row meets, and what exists.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a condition has a value that it cannot have.
+        """
+        selected = self.selected(Selection.of(conditions))
+        return selected if bad is None or not len(selected) else selected[selected.bad == bad]
+
+    def selected(self, selection: Selection) -> StatsTable:
+        """Return what `filter` does, for conditions that were checked."""
+        if not selection:
+            return self
+        keep = selected_rows(selection, self._batch)
+        table = self[keep]
+        if not keep.any():
+            table._remark = absence_text(selection, self._batch)
+        return table
+
+    def worst(self, n: int | None = None) -> StatsTable:
+        """Return the rows sorted by how urgently they need a look.
+
+        Rows with NaN or +Inf come first, then rows whose tensor is not complete (truncated, absent,
+        size_mismatch, malformed, unreadable), then rows whose only bad value is -Inf (attention
+        masks); within each group the earliest comes first. Then floating-point tensors follow by
+        largest magnitude relative to the largest finite value of their type, descending, then the
+        others (integers cannot overflow to Inf), and unsupported types last. Ties keep their order.
+
+        Parameters
+        ----------
+        n
+            How many rows to return; default all.
+
+        Raises
+        ------
+        ValueError
+            If `n` is negative.
+        """
+        if n is not None and n < 0:
+            raise ValueError(f"n is {n}, expected 0 or more")
+        return self._take(worst_first(self._batch)[:n])
+
+    def summary(self) -> Summary:
+        """Return the table in a few numbers.
+
+        Returns
+        -------
+        dict
+            ``rows``; ``files`` (distinct paths); ``bytes`` (declared size of all tensors, of rows
+            with source "tensor"); ``ranks`` and ``steps`` (sorted lists of the distinct numbers);
+            ``ops`` (distinct pairs of op_type and op_name); ``status`` (number of rows by status);
+            ``bad`` (number of bad rows).
+        """
+        column = self._batch.column
+        nbytes = integer_array(column("nbytes"))[is_in(column("source"), ("tensor",))]
+        return {
+            "rows": len(self),
+            "files": len(np.unique(codes_of(column("path"))[0])),
+            "bytes": _exact_sum(nbytes),
+            "ranks": _distinct(column("rank")),
+            "steps": _distinct(column("step")),
+            "ops": _n_pairs(column("op_type"), column("op_name")),
+            "status": count_by(column("status")),
+            "bad": int(self.bad.sum()),
+        }
+
+    def findings(self) -> list[Cell]:
+        """Return in one line of styled text what is wrong with the table, and how much of it."""
+        from fastdump._table.table_text import findings_line
+
+        return findings_line(self._batch, self.skipped)
+
+    # What lays out text takes longer to import than most tables take to compute.
+
+    def __repr__(self) -> str:
+        from fastdump._table.table_text import shown_text
+
+        return shown_text(self._facts(), len(self), self._laid_out)
+
+    def _repr_html_(self) -> str:
+        from fastdump._table.table_text import shown_html
+
+        return shown_html(self._facts(), len(self), self._laid_out)
+
+    def _laid_out(self, n_worst: int | None, width: int | None) -> TextTable:
+        """Return the `n_worst` worst rows, or all in order for None, laid out in `width` cells."""
+        from fastdump._table.row_text import row_table
+
+        return row_table(self if n_worst is None else self.worst(n_worst), width=width)
+
+    def _facts(self) -> list[str]:
+        summary = self.summary()
+        facts = [
+            f"StatsTable: {counted(summary['rows'], 'row')} ({summary['bad']:,} bad), "
+            f"{counted(summary['files'], 'file')}, {size_text(summary['bytes'])}, "
+            f"level {self.level}"
+        ]
+        if set(summary["status"]) - {"ok"}:
+            by_status = summary["status"].items()
+            facts.append(f"status: {', '.join(f'{n:,} {status}' for status, n in by_status)}")
+        if self.skipped:
+            facts.append(f"skipped: {skipped_text(self.skipped)}")
+        return [*facts, *([self.remark] if self.remark else [])]
+
+
+def read_stats(path: str | os.PathLike[str], *, root: PathLike | None = None) -> StatsTable:
+    """Read a table that `StatsTable.write` has written.
+
+    CSV, JSON and Parquet files of other programs can be read too if their columns are named and
+    typed as in `StatsRow`, in any order. Of those, ``status``, ``path`` and ``source`` must be
+    there; others that are missing become null.
+
+    Parameters
+    ----------
+    path
+        The file. Its suffix says the format: ``.csv``, ``.json``, ``.arrow`` or ``.parquet``.
+    root
+        The directory that paths in the table are relative to, if the dump was moved since the table
+        was made, or if the format does not keep it (CSV). Default: from the file.
+
+    Raises
+    ------
+    ValueError
+        If the suffix is another one.
+    DumpFormatError
+        If the file is not such a table. The message names the file, the place and what is wrong.
+    MissingDependencyError
+        If arro3-io is not installed, for ``.arrow`` and ``.parquet``.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> fastdump.read_stats("run1.csv").worst(10)  # doctest: +SKIP
+    """
+    return StatsTable._read(path, **_place(root))
+
+
+def written_table(path: PathLike) -> StatsTable | None:
+    """Return the table in a file that `StatsTable.write` wrote; None for any other file.
+
+    Raises
+    ------
+    DumpFormatError
+        If the file has a suffix that only tables have, but is not a table.
+    MissingDependencyError, OSError
+        As `read_stats`.
+    """
+    name = os.fsdecode(path)
+    try:
+        suffix = format_suffix(name)
+    except ValueError:
+        return None
+    if not os.path.isfile(name):  # noqa: PTH113 (pathlib is slow to import)
+        return None
+    try:
+        return read_stats(name)
+    except DumpFormatError:
+        if suffix == ".csv":
+            return None  # the vendor's statistics of a dump are CSV too
+        raise
+
+
+def _place(root: PathLike | None) -> dict[str, Any]:
+    """Return the part of a table's head for a dump at `root`; empty for None."""
+    if root is None:
+        return {}
+    path = os.path.abspath(os.fsdecode(root))  # noqa: PTH100 (links stay as they were given)
+    return {"roots": [path], "root": path}
+
+
+def _distinct(column: Array) -> list[int]:
+    numbers: list[int] = np.unique(integer_array(column)[~is_null(column)]).tolist()
+    return numbers
+
+
+def _n_pairs(first: Array, second: Array) -> int:
+    """Return how many distinct pairs two columns of text have, except null with null."""
+    (a, _), (b, names) = codes_of(first), codes_of(second)
+    known = (a >= 0) | (b >= 0)
+    return len(np.unique((a * (len(names) + 1) + b)[known]))
+
+
+def _exact_sum(integers: NDArray[np.int64]) -> int:
+    # Sizes come from headers, and hostile ones would overflow the sum of an int64.
+    high = int((integers >> 32).sum())
+    low = int((integers & 0xFFFFFFFF).sum())
+    return (high << 32) + low

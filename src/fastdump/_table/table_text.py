@@ -1,0 +1,95 @@
+"""A table of statistics as text and HTML: facts, some rows and which they are; and its findings."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from fastdump._table.arrow_column import count_by, is_in
+from fastdump._table.severity import (
+    bad_rows,
+    rows_with_nan_or_pos_inf,
+    rows_with_neg_inf,
+    uncounted,
+)
+from fastdump._words.html import fragment
+from fastdump._words.quantities import counted, skipped_text
+from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE, status_style
+from fastdump._words.text_table import Cell, TextTable, plain
+
+if TYPE_CHECKING:
+    from arro3.core import RecordBatch
+
+_MAX_ROWS = 10
+"""A table with this many rows is shown whole, in order."""
+
+_WORST_ROWS = 8
+
+LayOut: TypeAlias = Callable[[int | None, int | None], TextTable]
+"""Takes a number of rows and a width, both or None: lays out the n worst rows (None: all, in order)
+in that many cells (None: in full)."""
+
+
+def shown_text(facts: list[str], n_rows: int, lay_out: LayOut) -> str:
+    """Return the repr of a table, fitted to the terminal and in ASCII except for names."""
+    width = shutil.get_terminal_size((100, 24)).columns
+    table = lay_out(_n_worst(n_rows), width)
+    # ASCII: a repr is printed under every encoding.
+    lines = [*facts, *map(plain, table.lines(ellipsis="..."))]
+    remarks = [_rows_text(n_rows), dropped_text(table)]
+    return "\n".join([*lines, *(f"[{remark}]" for remark in remarks if remark)])
+
+
+def shown_html(facts: list[str], n_rows: int, lay_out: LayOut) -> str:
+    """Return the HTML that a notebook shows for a table, with all columns; texts are escaped."""
+    remark = _rows_text(n_rows)
+    return fragment([*facts, *([remark] if remark else [])], lay_out(_n_worst(n_rows), None))
+
+
+def dropped_text(table: TextTable) -> str:
+    """Return the names of the columns that did not fit, '' if all did."""
+    return f"left out for want of width: {', '.join(table.dropped)}" if table.dropped else ""
+
+
+def _n_worst(n_rows: int) -> int | None:
+    return None if n_rows <= _MAX_ROWS else _WORST_ROWS
+
+
+def _rows_text(n_rows: int) -> str:
+    """Return which rows are shown, '' if all are."""
+    return "" if n_rows <= _MAX_ROWS else f"the {_WORST_ROWS} worst of {n_rows:,} rows"
+
+
+def findings_line(batch: RecordBatch, skipped: Mapping[str, int]) -> list[Cell]:
+    """Return in one line what is wrong with a table of statistics, and how much of it.
+
+    Parameters
+    ----------
+    batch
+        The rows.
+    skipped
+        How many files were skipped, by reason.
+    """
+    n_bad = int(rows_with_nan_or_pos_inf(batch).sum())
+    n_masks = int(rows_with_neg_inf(batch).sum())
+    source, status = batch.column("source"), batch.column("status")
+    # The vendor's statistics have only what was asked for.
+    is_reported = is_in(source, ("csv",)) & is_in(status, ("ok",))
+    n_uncounted = int((is_reported & uncounted(batch) & ~bad_rows(batch)).sum())
+    findings = []
+    if n_bad:
+        findings.append(Cell(f"{counted(n_bad, 'tensor')} with NaN or +Inf", BAD))
+    if n_masks:
+        findings.append(Cell(f"{counted(n_masks, 'tensor')} with -Inf", DOUBTFUL))
+    if not n_bad and not n_masks and n_uncounted < batch.num_rows:
+        findings.append(Cell("no NaN, no Inf", GOOD))
+    if n_uncounted:
+        text = f"{counted(n_uncounted, 'tensor')} without a count of NaN or Inf"
+        findings.append(Cell(text, SUBTLE))
+    for name, number in count_by(status).items():
+        if name != "ok":
+            findings.append(Cell(f"{number:,} {name}", status_style(name)))
+    if skipped:
+        findings.append(Cell(f"skipped: {skipped_text(skipped)}", SUBTLE))
+    return [cell for finding in findings for cell in (Cell("; "), finding)][1:]
