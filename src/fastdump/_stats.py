@@ -1,41 +1,43 @@
-"""Statistics of dumps: from paths to a table."""
+"""`stats`, and the inputs that every question takes: paths, a dump, a table or its file."""
 
 from __future__ import annotations
 
-import operator
-import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from fastdump import _core
-from fastdump._column import INT64_MAX, INT64_MIN
-from fastdump._progress import INTERVAL_S, ProgressBar
-from fastdump._schema import IO, LEVELS
-from fastdump._table import StatsTable
-from fastdump.errors import NoDumpError
+from fastdump._arguments import (
+    Engine,
+    Level,
+    PathLike,
+    check_level,
+    path_bytes,
+    paths_of,
+)
+from fastdump._dump.absence import no_dump_error
+from fastdump._dump.dump import Dump, empty_error, open, scan_of, table_given
+from fastdump._scan import TableScan
+from fastdump._selection import Conditions, Selection, takes_conditions
+from fastdump._table.stats_table import StatsTable
 
-PathLike: TypeAlias = "str | bytes | os.PathLike[str] | os.PathLike[bytes]"
-Level: TypeAlias = Literal["health", "basic", "full"]
-Engine: TypeAlias = Literal["auto", "mmap", "read"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-_ENGINES = ("auto", "mmap", "read")
-_C_INT_MAX = 2**31 - 1
+What: TypeAlias = "PathLike | Iterable[PathLike] | Dump | StatsTable"
+"""The things that a question can be about."""
 
 
+@takes_conditions
 def stats(
-    path: PathLike | Iterable[PathLike],
+    what: What,
     *,
     level: Level = "basic",
     logical: bool = False,
     threads: int | None = None,
-    io: Engine = "auto",
+    engine: Engine = "auto",
     progress: bool | Callable[[_core.Progress], object] | None = None,
     follow_links: bool = False,
-    op_type: str | Iterable[str] | None = None,
-    op_name: str | Iterable[str] | None = None,
-    step: int | Iterable[int] | None = None,
-    rank: int | Iterable[int] | None = None,
-    tensor: str | Iterable[str] | None = None,
+    **conditions: Unpack[Conditions],
 ) -> StatsTable:
     """Compute statistics of every tensor in a dump.
 
@@ -45,33 +47,30 @@ def stats(
 
     Parameters
     ----------
-    path
-        A dump file, a directory of any depth, or several of them.
+    what
+        A dump file, a directory of any depth, or several of them; or a `Dump`. A `StatsTable`, or
+        the file of one, is not computed again: its selected rows are returned.
     level
         "health" counts elements, NaN and Inf; "basic" adds max, min, mean and l2norm; "full" adds
         zero, subnormal and saturated elements and the first bad one. `StatsRow` defines them.
     logical
-        Whether to leave out the padding of private formats: statistics are then those of the host
-        array, ``first_bad`` is a flat index of it. Where it cannot be told from the data, padding
-        stays in, and the row's note says why.
+        Whether to leave out the padding of private formats: statistics are then those of the
+        logical array, and ``first_bad`` is a flat index of it. Where padding cannot be told from
+        the data, it stays in, and the row's note says why.
     threads
         Default: the environment variable ``FASTDUMP_THREADS``, or the CPUs this process may use.
         The result does not depend on it.
-    io
+    engine
         How payloads are read: "mmap", "read", or "auto", which chooses for each file. Large
         tensors of which only the logical elements are wanted are always mapped.
     progress
         True for a progress bar on stderr, if that is a terminal; or a function that is called about
         ten times a second with a `Progress`. An exception that it raises ends the scan.
     follow_links
-        Whether to follow symbolic links below `path`. Those that are not followed are counted as
-        skipped.
-    op_type, op_name
-        Shell patterns (``*``, ``?``, ``[abc]``); only operators that match one of them are read.
-    step, rank
-        Only these; a tensor whose path tells no step or rank is left out.
-    tensor
-        Only these of "input", "output", "buffer" and "space".
+        Whether to follow symbolic links below a directory. Those that are not followed are counted
+        as skipped.
+    **conditions
+        Which tensors to read; `Selection` says what each condition means.
 
     Returns
     -------
@@ -82,164 +81,96 @@ def stats(
     Raises
     ------
     NoDumpError
-        If there is not a single row.
-    ValueError
+        If there is not a single row. The message says what is there instead.
+    TypeError, ValueError
         If an argument has a value that it cannot have.
     OSError
-        If `path` does not exist or is not readable.
+        If a path does not exist or is not readable.
 
     Examples
     --------
-    >>> t = fastdump.stats("dump_dir", op_type="MatMul*", step=3)  # doctest: +SKIP
+    >>> t = fastdump.stats("dump_dir", op_type="MatMul*", step="3-5")  # doctest: +SKIP
     >>> t.worst(10)  # doctest: +SKIP
     """
-    if level not in LEVELS[1:]:
-        raise ValueError(f"level is {level!r}, expected one of {', '.join(LEVELS[1:])}")
-    if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress is {progress!r}, expected True, None or a function")
-    paths = paths_of(path)  # once: it may be an iterator
-    scan = new_scan(
-        paths,
+    check_level(level)
+    selection = Selection.of(conditions)
+    found = source_of(what)
+    if isinstance(found, StatsTable):
+        return selected_from(found, selection)
+    return _scanned(
+        found,
+        selection,
+        progress=progress,
         level=level,
         logical=logical,
         threads=threads,
-        io=io,
+        engine=engine,
         follow_links=follow_links,
-        op_type=op_type,
-        op_name=op_name,
-        step=step,
-        rank=rank,
-        tensor=tensor,
     )
-    if progress is True:
-        with ProgressBar() as bar:
-            scan.run(bar, INTERVAL_S)
-    else:
-        scan.run(progress or None, INTERVAL_S)
-    table = table_of(scan, level)
-    if len(table) == 0:
-        conditions = (op_type, op_name, step, rank, tensor)
-        selected = any(condition is not None for condition in conditions)
-        raise no_dump_error(paths, table.skipped, selected=selected)
-    return table
+
+
+def source_of(what: What) -> StatsTable | Dump | list[PathLike]:
+    """Return the table that was given, itself or in a file; or the dump; or the paths."""
+    table = table_given(what)
+    if table is not None:
+        return table
+    return what if isinstance(what, Dump) else paths_of(cast("Iterable[PathLike]", what))
+
+
+def selected_from(table: StatsTable, selection: Selection) -> StatsTable:
+    """Return the selected rows of a table; raise NoDumpError if there is none."""
+    if not selection:
+        return table
+    chosen = table.selected(selection)
+    if len(chosen) == 0:
+        raise no_dump_error("the table", {}, chosen.remark or "it has no row")
+    return chosen
 
 
 def new_scan(
-    path: PathLike | Iterable[PathLike],
+    what: Dump | list[PathLike],
+    selection: Selection,
     *,
-    level: str,
-    logical: bool = False,
-    threads: int | None = None,
-    io: str = "auto",
     follow_links: bool = False,
-    op_type: str | Iterable[str] | None = None,
-    op_name: str | Iterable[str] | None = None,
-    step: int | Iterable[int] | None = None,
-    rank: int | Iterable[int] | None = None,
-    tensor: str | Iterable[str] | None = None,
-) -> _core.Scan:
-    """Return a scan that has not been run, with the arguments of `stats` checked.
+    **options: Any,
+) -> TableScan:
+    """Return a scan that has not been run, with options of `TableScan`."""
+    if isinstance(what, Dump):
+        return scan_of(what, selection, **options)
+    paths = [path_bytes(path) for path in what]
+    return TableScan(paths, selection, follow_links=follow_links, **options)
 
-    Besides those of `stats`, `level` can be "header": tensors are described, no payload is read,
-    and rows with ``source`` "csv" have no statistics but their count.
+
+def _scanned(
+    what: Dump | list[PathLike],
+    selection: Selection,
+    *,
+    progress: bool | Callable[[_core.Progress], object] | None = None,
+    follow_links: bool,
+    **options: Any,
+) -> StatsTable:
+    """Return the table of a scan; raise NoDumpError if it has no row."""
+    scan = new_scan(what, selection, follow_links=follow_links, **options)
+    scan.run(progress)
+    table = scan.table()
+    if len(table) == 0:
+        raise empty_error(open(what, follow_links=follow_links), selection)
+    return table
+
+
+def headers_of(
+    what: What, *, level: str = "header", threads: int | None = None, follow_links: bool = False
+) -> StatsTable:
+    """Return a table of `what`, made from headers alone unless `level` asks for more.
+
+    Raises
+    ------
+    NoDumpError
+        If there is not a single row.
+    OSError
+        If a path does not exist or is not readable.
     """
-    if level not in LEVELS:
-        raise ValueError(f"level is {level!r}, expected one of {', '.join(LEVELS)}")
-    if io not in _ENGINES:
-        raise ValueError(f"io is {io!r}, expected one of {', '.join(_ENGINES)}")
-    return _core.Scan(
-        [path_bytes(item) for item in paths_of(path)],
-        level=level,
-        threads=n_threads(threads),
-        io=io,
-        logical=logical,
-        follow_links=follow_links,
-        op_type=texts_of("op_type", op_type),
-        op_name=texts_of("op_name", op_name),
-        step=integers_of("step", step),
-        rank=integers_of("rank", rank),
-        tensor=io_of("tensor", tensor),
-    )
-
-
-def table_of(scan: _core.Scan, level: str) -> StatsTable:
-    """Return the rows that `scan` has finished; after an interruption those are not all."""
-    return StatsTable(scan.table(), level=level, skipped=scan.skipped())
-
-
-def no_dump_error(
-    path: PathLike | Iterable[PathLike], skipped: Mapping[str, int], *, selected: bool
-) -> NoDumpError:
-    """Return the error for a scan of `path` without a row."""
-    paths = ", ".join(repr(os.fspath(item)) for item in paths_of(path))
-    wanted = "dump file that was asked for" if selected else "dump file"
-    n_skipped = sum(skipped.values())
-    if not n_skipped:
-        return NoDumpError(f"no {wanted} in {paths}")
-    reasons = ", ".join(f"{n_files} {reason}" for reason, n_files in skipped.items())
-    files = "1 file" if n_skipped == 1 else f"{n_skipped} files"
-    return NoDumpError(f"no {wanted} in {paths}: {files} skipped ({reasons})")
-
-
-def n_threads(threads: int | None) -> int:
-    """Return `threads`, or the default."""
-    if threads is None:
-        return _core.default_threads()
-    number = operator.index(threads)
-    if not 1 <= number <= _C_INT_MAX:
-        raise ValueError(f"threads is {threads}, expected a number of threads, 1 or more")
-    return number
-
-
-def paths_of(path: PathLike | Iterable[PathLike]) -> list[PathLike]:
-    """Return one path or several as a list; raise ValueError if there is none."""
-    if isinstance(path, (str, bytes, os.PathLike)):
-        return [path]
-    paths = list(path)
-    if not paths:
-        raise ValueError("path is empty, expected at least one path")
-    return paths
-
-
-def path_bytes(path: PathLike) -> bytes:
-    """Return `path` as the system takes it; raise ValueError for one that it would cut."""
-    encoded = os.fsencode(path)
-    if b"\0" in encoded:
-        raise ValueError(f"path {path!r} contains a null byte")
-    return encoded
-
-
-def texts_of(name: str, texts: str | Iterable[str] | None) -> list[str]:
-    """Return the argument `name` as a list, empty for None; raise TypeError or ValueError."""
-    if texts is None:
-        return []
-    listed = [texts] if isinstance(texts, str) or not isinstance(texts, Iterable) else list(texts)
-    if not all(isinstance(text, str) for text in listed):
-        raise TypeError(f"{name} is {texts!r}, expected a str or several")
-    if not listed:
-        raise ValueError(f"{name} is empty, expected at least one; None selects all")
-    return listed
-
-
-def io_of(name: str, io: str | Iterable[str] | None) -> list[str]:
-    """Return the argument `name` as a list, empty for None; raise TypeError or ValueError."""
-    listed = texts_of(name, io)
-    if not set(listed).issubset(IO):
-        raise ValueError(f"{name} is {io!r}, expected some of {', '.join(IO)}")
-    return listed
-
-
-def integers_of(name: str, integers: int | Iterable[int] | None) -> list[int]:
-    """Return the argument `name` as a list, empty for None; raise TypeError or ValueError."""
-    if integers is None:
-        return []
-    given = integers if isinstance(integers, Iterable) else [integers]
-    try:
-        listed = [operator.index(integer) for integer in given]
-    except TypeError as error:
-        raise TypeError(f"{name} is {integers!r}, expected an integer or several") from error
-    if not listed:
-        raise ValueError(f"{name} is empty, expected at least one; None selects all")
-    if min(listed) < INT64_MIN or max(listed) > INT64_MAX:
-        raise ValueError(f"{name} is {integers!r}, expected 64-bit integers")
-    return listed
+    source = source_of(what)
+    if isinstance(source, StatsTable):
+        return source
+    return _scanned(source, Selection(), level=level, threads=threads, follow_links=follow_links)

@@ -1,0 +1,502 @@
+"""`Dump`: a sequence of operators, found by walking names; and `open`, which returns it."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast, overload
+
+import numpy as np
+
+from fastdump import _core
+from fastdump._arguments import Engine, Level, PathLike, check_level, paths_of
+from fastdump._dump.absence import absence, no_dump_error
+from fastdump._dump.indexed_files import IndexedFiles, Positions
+from fastdump._dump.named import operator_called, positions_of
+from fastdump._dump.operator import Operator, Record
+from fastdump._scan import TableScan
+from fastdump._selection import Conditions, Selection, takes_conditions
+from fastdump._table.named_tensors import NamedTensors
+from fastdump._table.row import StatsRow
+from fastdump._table.stats_table import StatsTable, written_table
+from fastdump._tensor.tensor import Tensor
+from fastdump._words.quantities import counted, numbered
+from fastdump.errors import NoDumpError, NoTensorError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+_NONE: Positions = np.empty(0, np.uint32)
+
+_ALL = Selection()
+
+_Step: TypeAlias = "Selection | NamedTensors | tuple[int | None, int | None, int | None] | bytes"
+"""A step that made a dump smaller: a selection, the rows of a table, a slice, or numbers."""
+
+
+class DumpSummary(TypedDict):
+    """What `Dump.summary` returns."""
+
+    files: int
+    operators: int
+    ranks: list[int]
+    times: list[str]
+    devices: list[int]
+    models: list[str]
+    steps: list[int]
+    op_types: dict[str, int]
+    kinds: dict[str, int]
+    first_timestamp: int | None
+    last_timestamp: int | None
+
+
+def open(
+    what: PathLike | Iterable[PathLike] | Dump | StatsTable, *, follow_links: bool = False
+) -> Dump:
+    """Open a dump: find its operators by walking names.
+
+    No file is opened but ``mapping.csv``, which tells names that were too long for a file. Headers
+    are read when they are asked for, one operator at a time.
+
+    Parameters
+    ----------
+    what
+        A directory of any depth, a dump file, or several of them; a `Dump`, which is returned
+        unchanged; or a `StatsTable` or its file, which gives the operators and tensors of its rows.
+    follow_links
+        Whether to follow symbolic links below a directory. Those that are not followed are counted
+        as skipped.
+
+    Returns
+    -------
+    Dump
+        All files with the name of a dump, of statistics (``.csv``) or of an array converted from a
+        dump (``.npy``), in the order of execution. A file that was given itself is always among
+        them, whatever its name. `Dump.skipped` counts the other files.
+
+    Raises
+    ------
+    NoDumpError
+        If there is no such file.
+    ValueError
+        If a table does not tell where its dump is.
+    OSError
+        If a path does not exist or is not readable.
+
+    Examples
+    --------
+    >>> dump = fastdump.open("dump_dir")  # doctest: +SKIP
+    >>> for op in dump.select(op_type="MatMul*", step=3):  # doctest: +SKIP
+    ...     print(op.op_name, [t.shape for t in op.outputs])
+    """
+    if isinstance(what, Dump):
+        return what
+    table = table_given(what)
+    if table is not None and not table.roots:
+        raise ValueError("the table does not tell where its dump is: read it with root=")
+    # Paths may come from an iterator, so they are listed only once.
+    paths = paths_of(cast("PathLike | Iterable[PathLike]", what)) if table is None else table.roots
+    files = IndexedFiles(paths, follow_links=follow_links)
+    if len(files.index) == 0:
+        raise no_dump_error(files.name, files.skipped)
+    dump = Dump(files, files.all())
+    if table is None:
+        return dump
+    # Paths below several roots begin with the roots, which are absolute here and may not be there.
+    root = (table.root or "") if len(table.roots) > 1 else ""
+    return dump._after(NamedTensors.of(table.batch, root))
+
+
+def table_given(what: object) -> StatsTable | None:
+    """Return the table that was given, itself or as the file of one; None for anything else.
+
+    Raises
+    ------
+    DumpFormatError
+        If the file of a table is damaged.
+    MissingDependencyError, OSError
+        If it cannot be read.
+    """
+    if isinstance(what, StatsTable):
+        return what
+    is_iterable = isinstance(what, Iterable) and not isinstance(what, (str, bytes))
+    return None if is_iterable else written_table(cast("PathLike", what))
+
+
+class Dump(Sequence[Operator]):
+    """The operators of a dump, or a selection of them, in the order of execution.
+
+    `open` returns it. It is a sequence: ``len(dump)``, ``dump[3]``, ``dump[-1]``, iteration. Slices
+    and `select` give a `Dump` of fewer operators, which shares the files with this one: closing any
+    of them closes all.
+
+    The names of files decide what a dump holds when it is opened. If a file vanishes later, asking
+    for its header raises FileNotFoundError.
+
+    The order is rank, time, device, model, step, then timestamp, stream, task; unknown values come
+    last.
+
+    A dump can be pickled; unpickling it finds the files again.
+    """
+
+    __slots__ = ("_files", "_positions", "_steps", "_undecided")
+
+    def __init__(
+        self,
+        files: IndexedFiles,
+        positions: Positions,
+        steps: tuple[_Step, ...] = (),
+        undecided: Positions = _NONE,
+    ) -> None:
+        self._files = files
+        self._positions = positions
+        self._steps = steps
+        # Files whose headers have yet to decide whether they are selected.
+        self._undecided = undecided
+
+    def __len__(self) -> int:
+        return len(self._decided())
+
+    @overload
+    def __getitem__(self, key: int | np.integer[Any] | str) -> Operator: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[np.integer[Any]]) -> Dump: ...
+    def __getitem__(self, key: Any) -> Operator | Dump:
+        """Return an operator by number or by name, or a dump of some operators.
+
+        Parameters
+        ----------
+        key
+            A number; a slice, several numbers or a mask; or an operator's name, the real one
+            (``"layers.3/Add"``) or as file names have it (``"layers_3_Add"``). Several files of one
+            execution are joined. Headers are read only if several files have the name, and those of
+            files without a name if no other file has it.
+
+        Raises
+        ------
+        IndexError
+            If there is no such number, or a mask does not have one element for each operator.
+        OperatorNotFoundError
+            If there is no such name, or several operators have it; the message says how to choose.
+        ClosedDumpError
+            If the dump was closed.
+        """
+        self._files.files.check()
+        positions = self._decided()
+        if isinstance(key, str):
+            return operator_called(key, self._files, positions, self)
+        if isinstance(key, slice):
+            steps = (*self._steps, (key.start, key.stop, key.step))
+            return Dump(self._files, np.ascontiguousarray(positions[key]), steps)
+        if isinstance(key, (Sequence, np.ndarray)):
+            numbers = _numbers(np.asarray(key), len(positions))
+            return Dump(self._files, positions[numbers], (*self._steps, numbers.tobytes()))
+        number = operator.index(key)
+        if not -len(positions) <= number < len(positions):
+            raise IndexError(f"there is no operator {number}: the dump has {len(positions)}")
+        return self._files.operator(int(positions[number]))
+
+    def __iter__(self) -> Iterator[Operator]:
+        self._files.files.check()
+        for position in self._decided().tolist():
+            self._files.files.check()
+            yield self._files.operator(position)
+
+    def __contains__(self, value: object) -> bool:
+        """Tell whether `value` is one of the operators, or the name of at least one."""
+        if isinstance(value, str):
+            self._files.files.check()
+            return len(positions_of(value, self._files, self._decided())) != 0
+        return isinstance(value, Operator) and any(found == value for found in self)
+
+    def __repr__(self) -> str:
+        name = self._files.name
+        if self.closed:
+            return f"Dump({name}, closed)"
+        if len(self._undecided):
+            return f"Dump({name}, up to {counted(len(self._positions), 'file')}: headers unread)"
+        summary = self.summary()
+        facts = [counted(summary["files"], "file"), counted(summary["operators"], "operator")]
+        for what, numbers in (("rank", summary["ranks"]), ("step", summary["steps"])):
+            facts += [numbered(what, numbers)] if numbers else []
+        facts += [] if len(self) else [why_empty(self)]
+        return f"Dump({name}, {', '.join(facts)})"
+
+    @property
+    def roots(self) -> list[str]:
+        """Absolute paths of what was opened."""
+        return list(self._files.roots)
+
+    @property
+    def root(self) -> str:
+        """Absolute directory that `Operator.relative` is relative to."""
+        return self._files.root
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """How many files below the path are not in the dump, by reason."""
+        return dict(self._files.skipped)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the dump was closed."""
+        return self._files.files.closed
+
+    @takes_conditions
+    def select(self, **conditions: Unpack[Conditions]) -> Dump:
+        """Return the operators that have a tensor which meets all conditions, in the same order.
+
+        The names of files decide as far as they can. Conditions that only headers can decide, such
+        as `io` and `dtype`, are decided when the selection is first used, by reading the headers of
+        all remaining files in parallel.
+
+        `tensors` and `stats` of the selection cover only the selected tensors; its operators keep
+        all their tensors.
+
+        Parameters
+        ----------
+        **conditions
+            Which tensors; `Selection` says what each condition means.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a condition has a value that it cannot have.
+        ClosedDumpError
+            If the dump was closed.
+        """
+        return self.selected(Selection.of(conditions))
+
+    def selected(self, selection: Selection) -> Dump:
+        """Return what `select` does, for conditions that were checked."""
+        self._files.files.check()
+        return self._after(selection) if selection else self
+
+    def _after(self, step: _Step) -> Dump:
+        """Return the smaller dump that one more step gives."""
+        if isinstance(step, tuple):
+            return self[slice(*step)]
+        if isinstance(step, bytes):
+            return self[np.frombuffer(step, np.int64)]
+        steps = (*self._steps, step)
+        if isinstance(step, NamedTensors):
+            return Dump(self._files, self._files.with_paths(self._decided(), step.paths), steps)
+        positions, undecided = self._files.select(self._positions, step)
+        undecided = np.union1d(np.intersect1d(self._undecided, positions), undecided)
+        return Dump(self._files, positions, steps, undecided)
+
+    def _decided(self) -> Positions:
+        """Return the files after all selections; read headers if they have to decide."""
+        if len(self._undecided):
+            self._files.files.check()
+            scan = _scan(self, self._undecided, level="header")
+            scan.run()
+            chosen = self._files.with_paths(self._undecided, set(scan.table()["path"]))
+            left_out = np.setdiff1d(self._undecided, chosen)
+            self._positions = self._positions[~np.isin(self._positions, left_out)]
+            self._undecided = _NONE
+        return self._positions
+
+    def _narrowing(self) -> list[Selection | NamedTensors]:
+        return [step for step in self._steps if isinstance(step, (Selection, NamedTensors))]
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Yield the tensors, file by file, appended dumps included; after `select`, the selected.
+
+        Raises
+        ------
+        DumpFormatError, OSError, ClosedDumpError
+            As `Operator.header` does.
+        """
+        for found in self:
+            yield from tensors_of(self, found)
+
+    def stats(
+        self,
+        *,
+        level: Level = "basic",
+        logical: bool = False,
+        threads: int | None = None,
+        engine: Engine = "auto",
+        progress: bool | Callable[[_core.Progress], object] | None = None,
+    ) -> StatsTable:
+        """Compute statistics of the tensors; after `select`, of the selected ones.
+
+        Parameters
+        ----------
+        level, logical, threads, engine, progress
+            As of `fastdump.stats`.
+
+        Returns
+        -------
+        StatsTable
+            One row a tensor, in the order of execution.
+
+        Raises
+        ------
+        NoDumpError
+            If there is not a single row. The message says what is there instead.
+        ValueError
+            If an argument has a value that it cannot have.
+        OSError, ClosedDumpError
+            If the files cannot be read any more.
+        """
+        check_level(level)
+        scan = scan_of(self, _ALL, level=level, logical=logical, threads=threads, engine=engine)
+        scan.run(progress)
+        table = scan.table()
+        if len(table) == 0:
+            raise empty_error(self)
+        return table
+
+    def tensor(self, row: StatsRow) -> Tensor:
+        """Return the tensor of a row of a table, even if the dump has moved since then.
+
+        Raises
+        ------
+        NoTensorError
+            If the row has no tensor, or the dump does not have its file.
+        DumpFormatError, OSError, ClosedDumpError
+            As `Operator.header` does.
+        """
+        self._files.files.check()
+        if row.io is None or row.source != "tensor":
+            return row.tensor()  # says why there is none
+        position = self._files.position_of(row.path)
+        if position is None:
+            raise NoTensorError(f"{row.path!r} is not a file of {self!r}")
+        found = self._files.operator(position)
+        for tensor in (t for tensors in (found.tensors, *found.appended) for t in tensors):
+            if (tensor.io, tensor.index, tensor.offset) == (row.io, row.index, row.offset):
+                return tensor
+        raise NoTensorError(f"{found.path!r} does not have {row.tensor_name}, as the row tells")
+
+    def summary(self) -> DumpSummary:
+        """Return what the names of files tell about the dump, in a few numbers.
+
+        Returns
+        -------
+        dict
+            ``files``; ``operators`` (distinct pairs of op_type and op_name); ``ranks``,
+            ``times``, ``devices``, ``models`` and ``steps`` (sorted lists of the distinct ones);
+            ``op_types`` and ``kinds`` (number of files of each); ``first_timestamp`` and
+            ``last_timestamp`` (as written, None if there is none; if some are in microseconds, only
+            those count).
+
+        Raises
+        ------
+        ClosedDumpError
+            If the dump was closed.
+        """
+        self._files.files.check()
+        positions = self._decided()
+        found = self._files.index.summary(positions.data)
+        return cast("DumpSummary", {"files": len(positions), **found})
+
+    def close(self) -> None:
+        """Close the dump and all selections of it.
+
+        Operators keep what their names tell; their headers and tensors raise ClosedDumpError from
+        now on. Arrays that were made from tensors stay valid.
+        """
+        self._files.files.close()
+
+    def __enter__(self) -> Dump:
+        self._files.files.check()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __copy__(self) -> Dump:
+        return Dump(self._files, self._positions, self._steps, self._undecided)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        given = [os.fsdecode(path) for path in self._files.paths]
+        return _reopened, (self.roots, given, self._files.follow_links, self._steps)
+
+
+def _numbers(key: NDArray[Any], n_operators: int) -> NDArray[np.int64]:
+    """Return several numbers as such; of a mask, where it is true."""
+    if key.dtype == np.bool_ and key.shape == (n_operators,):
+        return np.flatnonzero(key)
+    if key.ndim != 1 or (key.size and key.dtype.kind not in "iu"):
+        raise IndexError("operators are chosen by integers of one dimension, or by a mask of all")
+    return key.astype(np.int64)
+
+
+def _reopened(
+    roots: list[str], given: list[str], follow_links: bool, steps: tuple[_Step, ...]
+) -> Dump:
+    # Tables show paths below several roots as the roots were given, which may lead nowhere here.
+    is_same = [os.path.abspath(path) for path in given] == roots  # noqa: PTH100
+    files = IndexedFiles(given if is_same else roots, follow_links=follow_links)
+    dump = Dump(files, files.all())
+    for step in steps:
+        dump = dump._after(step)
+    return dump
+
+
+# Functions for the rooms of questions; users do not need them.
+
+
+def tensors_of(dump: Dump, found: Operator) -> list[Tensor]:
+    """Return the selected tensors of one of the operators, appended dumps included."""
+    narrowing = dump._narrowing()
+    return [
+        tensor
+        for tensors in (found.tensors, *found.appended)
+        for tensor in tensors
+        if all(
+            step.has(found.relative, tensor.io, tensor.index, tensor.offset)
+            if isinstance(step, NamedTensors)
+            else step.has_tensor(tensor.io, tensor.index, tensor.dtype_name, tensor.status)
+            for step in narrowing
+        )
+    ]
+
+
+def records_of(dump: Dump) -> Iterator[Record]:
+    """Yield what the names of files tell, without the cost of an `Operator` for each."""
+    index = dump._files.index
+    for position in dump._decided().tolist():
+        yield Record(*index.record(position))
+
+
+def scan_of(dump: Dump, selection: Selection, **options: Any) -> TableScan:
+    """Return a scan of the tensors that a further selection selects; options as in `TableScan`."""
+    dump._files.files.check()
+    selected = dump._after(selection) if selection else dump
+    return _scan(selected, selected._positions, **options)
+
+
+def _scan(dump: Dump, positions: Positions, **options: Any) -> TableScan:
+    """Return a scan of the selected tensors in some of the files."""
+    native, others = Selection(), []
+    for step in dump._narrowing():
+        # One native selection does the work of several, unless two have the same condition.
+        if isinstance(step, Selection) and not native.conditions().keys() & step.conditions():
+            native = native.narrowed(**{name: getattr(step, name) for name in step.conditions()})
+        else:
+            others.append(step)
+    files = (dump._files.index, positions)
+    return TableScan(dump._files.paths, native, files=files, also=others, **options)
+
+
+def empty_error(dump: Dump, selection: Selection = _ALL) -> NoDumpError:
+    """Return the error for a selection without a tensor; it says what is there instead."""
+    return no_dump_error(dump._files.name, dump.skipped, why_empty(dump, selection))
+
+
+def why_empty(dump: Dump, selection: Selection = _ALL) -> str:
+    """Return which condition no tensor of a dump meets, and what is there instead."""
+    whole = Dump(dump._files, dump._files.all())
+    steps = (*dump._steps, *([selection] if selection else []))
+    for step in steps:
+        smaller = whole._after(step)
+        if isinstance(step, Selection) and not len(smaller):
+            return absence(dump._files, whole._decided(), step)
+        whole = smaller
+    return "no tensor is left after all selections" if steps else ""

@@ -1,0 +1,104 @@
+"""One pass over dump files, which gives a table of statistics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from fastdump import _core
+from fastdump._arguments import check_engine, n_threads
+from fastdump._progress import INTERVAL_S, reporting
+from fastdump._selection import Selection
+from fastdump._table.named_tensors import NamedTensors
+from fastdump._table.selected import selected_rows
+from fastdump._table.stats_table import StatsTable
+from fastdump._tensor.shown_path import root_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class TableScan:
+    """A scan of some paths, or of some files of an index, to be run once.
+
+    Parameters
+    ----------
+    paths
+        Files and directories; for an index, those that it was made from.
+    selection
+        Which tensors to read.
+    files
+        An index and positions in it, to read only these files. Default: all files below `paths`.
+    also
+        Further conditions on the rows, applied in this order.
+    level
+        A level of statistics; or "header", which describes tensors without reading payloads, and
+        leaves rows with ``source`` "csv" no statistics but their count.
+    logical, threads, engine, follow_links
+        As in `stats`; `follow_links` has no effect on the files of an index.
+
+    Raises
+    ------
+    ValueError
+        If `threads` or `engine` has a value that it cannot have.
+    """
+
+    def __init__(
+        self,
+        paths: list[bytes],
+        selection: Selection,
+        *,
+        files: tuple[_core.Index, NDArray[np.uint32]] | None = None,
+        also: Iterable[Selection | NamedTensors] = (),
+        level: str,
+        logical: bool = False,
+        threads: int | None = None,
+        engine: str = "auto",
+        follow_links: bool = False,
+    ) -> None:
+        check_engine(engine)
+        self._level = level
+        self._also = tuple(also)
+        self._roots = [os.path.abspath(os.fsdecode(path)) for path in paths]  # noqa: PTH100
+        self._root = root_of(paths)
+        options: dict[str, Any] = {
+            "level": level,
+            "threads": n_threads(threads),
+            "engine": engine,
+            "logical": logical,
+            "selection": selection.native(),
+        }
+        if files is None:
+            self._scan = _core.Scan(paths, follow_links=follow_links, **options)
+        else:
+            index, positions = files
+            self._scan = _core.Scan(index, positions.data, **options)
+
+    def run(self, progress: bool | Callable[[_core.Progress], object] | None = None) -> None:
+        """Scan; `progress` is as in `stats`. An exception that it raises ends the scan."""
+        with reporting(progress) as on_progress:
+            self._scan.run(on_progress, INTERVAL_S)
+
+    def progress(self) -> _core.Progress:
+        """Return how far the scan has come."""
+        return self._scan.progress()
+
+    def table(self) -> StatsTable:
+        """Return the rows that are finished: all of them unless the scan was interrupted."""
+        table = StatsTable.scanned(
+            self._scan.table(),
+            level=self._level,
+            skipped=self._scan.skipped(),
+            roots=self._roots,
+            root=self._root,
+        )
+        for condition in self._also:
+            is_row = (
+                condition.rows(table.batch)
+                if isinstance(condition, NamedTensors)
+                else selected_rows(condition, table.batch)
+            )
+            table = table[is_row]
+        return table
