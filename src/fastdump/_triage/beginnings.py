@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fastdump._triage import findings, harmless
+from fastdump._triage import harmless, kinds
 from fastdump._triage.chain import Spread
 from fastdump._triage.evidence import Evidence
-from fastdump._triage.findings import Jump, Kind
 from fastdump._triage.infection import Infection
-from fastdump._triage.origins import DATA, MISSING, UNKNOWN, Origins, Start
+from fastdump._triage.kinds import Jump, Kind
+from fastdump._triage.origins import find_origins
 from fastdump._triage.rows import INPUT, NONE, OUTPUT, mixed
+from fastdump._triage.starts import DATA, MISSING, UNKNOWN, Search, Start
 from fastdump.errors import FastdumpError
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ class Begun(NamedTuple):
 
     kind: Kind
     start: Start
-    origins: Origins
+    search: Search
     jump: Jump | None = None
-    """Of a norm."""
+    """How much the norm jumped, for that kind only."""
 
 
 class LooksBad(NamedTuple):
@@ -42,16 +43,16 @@ class LooksBad(NamedTuple):
 
 
 class Beginnings:
-    """Looks for each kind in turn; what one kind explains, the next ones leave out.
+    """Looks for each kind in turn; the later kinds leave out what an earlier one explains.
 
     Attributes
     ----------
     begun : list of Begun
-        In no order.
+        All beginnings, in no order.
     suppressed : list of LooksBad
         What is harmless.
     hard : Infection
-        Of NaN and infinities.
+        The infection of NaN and infinities.
     uninitialised : ndarray of bool, shape (rows,)
         Inputs that are memory to which nothing was written.
     """
@@ -61,28 +62,23 @@ class Beginnings:
         self._rows = rows = evidence.rows
         self._executions = executions = evidence.executions
         self._is_mask_maker = harmless.makes_masks(rows)
-        self._computes = harmless.computes(rows)
+        self._computes = rows.typed(harmless.COMPUTING_TYPES)
         self._is_two_valued = harmless.is_two_valued(rows)
         self.begun: list[Begun] = []
         self.suppressed: list[LooksBad] = []
         self.uninitialised = np.zeros(rows.n, np.bool_)
         self._missing: set[tuple[int, int, int]] = set()
 
-        self.hard = self._infection(self._bad_values())
+        self.hard = Infection(evidence, self._bad_values())
         self._add_hard()
         explained = self.hard.makes_bad | self.hard.reads_bad
-        at_max, at_min = findings.saturated(rows)
-        self._add_near_limit(findings.SATURATED, at_max, at_min, explained)
+        at_max, at_min = kinds.saturated(rows)
+        self._add_near_limit(kinds.SATURATED, at_max, at_min, explained)
         explained = explained | executions.outputs_in(at_max | at_min)
-        high, low = findings.near_overflow(rows)
-        self._add_near_limit(findings.HEADROOM, high, low, explained)
+        high, low = kinds.near_overflow(rows)
+        self._add_near_limit(kinds.HEADROOM, high, low, explained)
         self._add_zeros(explained)
         self._add_jumps(explained, self.hard.bad | rows.neg_inf | at_max | at_min)
-
-    def _infection(self, bad: NDArray[np.bool_]) -> Infection:
-        evidence = self._evidence
-        bad = bad & evidence.tensors
-        return Infection(evidence.rows, evidence.executions, evidence.links, bad)
 
     def _suppress(self, pattern: str, kind: Kind, rows: NDArray[np.int64]) -> None:
         self.suppressed.append(LooksBad(pattern, kind, rows))
@@ -90,76 +86,75 @@ class Beginnings:
     # NaN and infinities
 
     def _add_hard(self) -> None:
-        origins = Origins(self._evidence, self.hard, readers="all")
-        absorbed = np.array(origins.absorbed, np.int64)
-        self._suppress(harmless.ABSORBED, findings.NAN, absorbed)
-        for start in origins.starts:
-            # Which of the two made the other is not known.
-            is_nan = self._rows.n_nan[start.row] > 0
-            kind = findings.NAN if is_nan else findings.INF
-            self.begun.append(Begun(kind, start, origins))
+        search = find_origins(self.hard, only_referenced=False)
+        absorbed = np.array(search.absorbed, np.int64)
+        self._suppress(harmless.ABSORBED, kinds.NAN, absorbed)
+        for start in search.starts:
+            # A tensor with both is called NaN: which of them came first is not known.
+            kind = kinds.NAN if self._rows.n_nan[start.row] > 0 else kinds.INF
+            self.begun.append(Begun(kind, start, search))
 
     def _bad_values(self) -> NDArray[np.bool_]:
         """Return the rows with NaN and infinities that are not meant to be there."""
         rows = self._rows
         bad = rows.nan_or_pos_inf.copy()
         if rows.table.level != "health":
-            # Counts alone do not tell one mask from another.
+            # Counts alone do not tell a mask from an accident.
             bad |= self._harmful(rows.neg_inf, rows.nan_or_pos_inf)
         bad &= self._evidence.tensors
         masks = rows.neg_inf & ~bad & self._evidence.tensors
-        self._suppress(harmless.MASK, findings.INF, np.flatnonzero(masks))
+        self._suppress(harmless.MASK, kinds.INF, np.flatnonzero(masks))
 
-        allocated = harmless.leaves_uninitialised(rows)[rows.op] & (rows.io == OUTPUT) & bad
+        allocated = rows.typed(harmless.EMPTY_TYPES)[rows.op] & (rows.io == OUTPUT) & bad
         if allocated.any():
-            contents = self._evidence.links.contents
-            self.uninitialised = np.isin(contents, contents[allocated]) & (rows.io == INPUT)
-            self._suppress(harmless.UNINITIALISED, findings.NAN, np.flatnonzero(allocated))
+            content = self._evidence.links.content
+            self.uninitialised = np.isin(content, content[allocated]) & (rows.io == INPUT)
+            self._suppress(harmless.UNINITIALISED, kinds.NAN, np.flatnonzero(allocated))
             bad &= ~(allocated | self.uninitialised)
 
         padding = self._only_in_padding(bad)
-        self._suppress(harmless.PADDING, findings.NAN, padding)
+        self._suppress(harmless.PADDING, kinds.NAN, padding)
         bad[padding] = False
         return bad
 
     def _harmful(self, low: NDArray[np.bool_], high: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the rows in `low` that no mask made so, and that are not in `high`.
+        """Return the rows in `low` that do not come from a mask, without those in `high`.
 
         Parameters
         ----------
         low
             Rows with values as masks have them: -Inf, or the smallest finite one.
         high
-            Rows with values as only an accident makes them.
+            Rows with values that only an accident makes.
         """
         rows, executions = self._rows, self._executions
         harmful = np.zeros(rows.n, np.bool_)
-        infection = self._infection(low)
+        infection = Infection(self._evidence, low)
         made = infection.makes_bad & ~infection.reads_bad
         made &= ~executions.outputs_in(low & high) & ~executions.inputs_in(high)
         is_known = (executions.n_inputs > 0) & ~infection.reads_unknown
         is_mask = self._makes_masks_only(low)
         made &= np.where(is_known, ~is_mask, self._computes[executions.op])
-        origins = Origins(self._evidence, infection, readers="referenced")
-        # What is known of operators that are not wholly in the dump is their name.
+        search = find_origins(infection, only_referenced=True)
+        # Operators that are not wholly in the dump are judged by their names.
         starts = {
             start.execution
-            for start in origins.starts
+            for start in search.starts
             if self._computes[start.op] and not high[start.row]
         }
         starts |= set(np.flatnonzero(made).tolist())
         if starts:
-            reached = Spread(origins.graph, sorted(starts), guess=False).steps
+            reached = Spread(search.graph, sorted(starts), guess=False).steps
             found = [row for execution in reached for row in infection.bad_outputs(execution)]
-            found += [start.row for start in origins.starts if start.execution in starts]
+            found += [start.row for start in search.starts if start.execution in starts]
             found += [step.read for step in reached.values() if step.read != NONE]
             harmful[found] = True
-            contents = self._evidence.links.contents
-            harmful |= infection.bad & np.isin(contents, contents[found])
+            content = self._evidence.links.content
+            harmful |= infection.bad & np.isin(content, content[found])
         return harmful & ~high
 
     def _makes_masks_only(self, bad: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which executions make nothing but masks of the values that look bad."""
+        """Return the executions whose bad-looking outputs are all masks."""
         executions = self._executions
         others = executions.outputs_in(bad & ~self._is_two_valued)
         by_values = ~others & ~self._computes[executions.op]
@@ -193,15 +188,14 @@ class Beginnings:
         low: NDArray[np.bool_],
         explained: NDArray[np.bool_],
     ) -> None:
-        """Add where values came to the limits of their type, or near them, without being a mask."""
+        """Add where values reached the limits of their type, or nearly, and are no mask."""
         tensors = self._evidence.tensors
         bad = (high | self._harmful(low, high)) & tensors
         self._suppress(harmless.MASK, kind, np.flatnonzero(low & ~bad & tensors))
-        infection = self._infection(bad)
-        origins = Origins(self._evidence, infection, readers="referenced")
+        search = find_origins(Infection(self._evidence, bad), only_referenced=True)
         is_mask = self._makes_masks_only(bad)
         masks: list[int] = []
-        for start in origins.starts:
+        for start in search.starts:
             if explained[start.execution] or start.verdict == DATA:
                 continue
             if self._rows.io[start.row] == OUTPUT:
@@ -211,38 +205,38 @@ class Beginnings:
             if is_meant:
                 masks.append(start.row)
             elif not self._is_told(start):
-                self.begun.append(Begun(kind, start, origins))
+                self.begun.append(Begun(kind, start, search))
         self._suppress(harmless.MASK, kind, np.array(masks, np.int64))
 
     def _is_told(self, start: Start) -> bool:
-        """Tell whether an operator that is missing was told of already."""
+        """Tell whether there is a finding of an operator that is missing already."""
         if start.verdict != MISSING:
             return False
         executions, execution = self._executions, start.execution
-        lane, step = int(executions.lane[execution]), int(executions.step[execution])
-        is_told = (start.op, lane, step) in self._missing
-        self._missing.add((start.op, lane, step))
+        missing = (start.op, int(executions.lane[execution]), int(executions.step[execution]))
+        is_told = missing in self._missing
+        self._missing.add(missing)
         return is_told
 
     def _add_zeros(self, explained: NDArray[np.bool_]) -> None:
-        zero = findings.all_zero(self._rows)
+        zero = kinds.all_zero(self._rows)
         if not zero.any():
             return
-        infection = self._infection(zero)
-        origins = Origins(self._evidence, infection, readers="referenced")
-        never_zero = harmless.is_never_zero(self._rows)
+        search = find_origins(Infection(self._evidence, zero), only_referenced=True)
+        never_zero = self._rows.typed(harmless.NEVER_ZERO_TYPES)
         is_sudden = self._is_sudden(zero)
-        for start in origins.starts:
-            if explained[start.execution] or start.verdict == DATA or not never_zero[start.op]:
-                continue
-            if is_sudden[start.row]:
-                self.begun.append(Begun(findings.ZEROS, start, origins))
+        for start in search.starts:
+            is_new = not explained[start.execution] and start.verdict != DATA
+            if is_new and never_zero[start.op] and is_sudden[start.row]:
+                self.begun.append(Begun(kinds.ZEROS, start, search))
 
     def _is_sudden(self, zero: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which tensors are not always zero; of those that there is one of, all that may."""
+        """Return which rows are of tensors that are not always zero.
+
+        If there is one row of a tensor, it is taken for sudden if its operator has inputs.
+        """
         rows = self._rows
         _, tensor = np.unique(mixed(rows.op, rows.io, rows.index), return_inverse=True)
-        tensor = tensor.reshape(-1)
         n_known = np.bincount(tensor, rows.known)
         n_zero = np.bincount(tensor, zero & rows.known)
         is_only = (n_known == 1)[tensor]
@@ -250,24 +244,23 @@ class Beginnings:
         return np.where(is_only, has_inputs, (n_zero < n_known)[tensor])
 
     def _add_jumps(self, explained: NDArray[np.bool_], ignored: NDArray[np.bool_]) -> None:
-        ratio, usual = findings.jumps(self._rows, ignored)
-        large = findings.jumped(ratio)
+        ratio, usual = kinds.jumps(self._rows, ignored)
+        large = kinds.jumped(ratio)
         if not large.any():
             return
-        inherited = findings.has_inherited_jump(ratio)
-        infection = self._infection(np.where(self._rows.io == INPUT, inherited, large))
-        origins = Origins(self._evidence, infection, readers="all")
-        # What is made of infinite or saturated values may well be of another size.
+        inherited = kinds.jumped(ratio, kinds.INHERITED_RATIO)
+        bad = np.where(self._rows.io == INPUT, inherited, large)
+        search = find_origins(Infection(self._evidence, bad), only_referenced=False)
+        # Values that are made of infinite or saturated ones may well be of another size.
         explained = explained | self._executions.inputs_in(ignored)
-        for start in origins.starts:
+        for start in search.starts:
             is_after = self._is_after(start, explained) or self._is_told(start)
             if large[start.row] and not is_after:
-                jump = Jump(float(ratio[start.row]), findings.USUAL[usual[start.row]])
-                begun = Begun(findings.NORM_JUMP, start, origins, jump)
-                self.begun.append(begun)
+                jump = Jump(float(ratio[start.row]), kinds.USUAL[usual[start.row]])
+                self.begun.append(Begun(kinds.NORM_JUMP, start, search, jump))
 
     def _is_after(self, start: Start, explained: NDArray[np.bool_]) -> bool:
-        """Tell whether something is explained, or may be: what its operator read is not known."""
+        """Tell whether a start is explained, or may be if its operator's inputs are unknown."""
         executions, execution = self._executions, start.execution
         if start.verdict != UNKNOWN:
             return bool(explained[execution])

@@ -1,4 +1,4 @@
-"""What may have happened inside the operator where bad values began."""
+"""What may have gone wrong inside the operator where bad values began."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from fastdump._quantities import counted
-from fastdump._schema import StatsRow
-from fastdump._severity import LARGEST_FINITE
+from fastdump._array.elements import LARGEST_FINITE
+from fastdump._table.row import StatsRow
+from fastdump._words.quantities import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastdump._tensor import Tensor
+    from fastdump._tensor.tensor import Tensor
 
 _DIVIDES: Final = re.compile(r"div|reciprocal|rsqrt", re.I)
 _NORMALISES: Final = re.compile(r"norm", re.I)
@@ -32,16 +32,16 @@ def describe_cause(
     *,
     reads_uninitialised: bool,
 ) -> str | None:
-    """Return what may have made an output bad, in words; None if nothing speaks for anything.
+    """Return what may have made an output bad, in words; None if nothing suggests a cause.
 
     Parameters
     ----------
     op_type
-        Of the operator.
+        Type of the operator.
     output, inputs
-        Its bad output, and what it read.
+        Its bad output, and its inputs.
     tensors
-        The inputs, None where the file is not at hand.
+        The tensors of the inputs; None if the file is not at hand.
     reads_uninitialised
         Whether an input is memory that nothing was written to.
     """
@@ -56,7 +56,7 @@ def describe_cause(
     if output.nan and _ROOTS.search(op_type):
         for row in inputs:
             if row.min is not None and row.min < 0:
-                return f"{_name(row)} has negative values, down to {row.min:.5g}"
+                return f"{row.tensor_name} has negative values, down to {row.min:.5g}"
     if (output.pos_inf or output.neg_inf) and not output.nan and _are_finite(inputs):
         return _overflow_cause(output, inputs)
     return None
@@ -69,27 +69,26 @@ def _masked_cause(
     tensors: Sequence[Tensor | None],
 ) -> str:
     if not _SOFTMAX.search(op_type):
-        return f"-Inf in {_name(masked[0])}, as masks have, times 0 or less -Inf gives NaN"
+        return f"-Inf in {masked[0].tensor_name}, as masks have, times 0 or less -Inf gives NaN"
     row = masked[0]
     n_rows = _n_rows_of(tensors[inputs.index(row)], -np.inf)
     if n_rows:
-        return f"{counted(n_rows, 'row')} of {_name(row)} {_are(n_rows)} all -Inf: wholly masked"
-    return f"{_name(row)} has -Inf, as masks have: a row that is wholly masked gives NaN"
+        return f"{_rows_text(n_rows, row)} all -Inf: wholly masked"
+    return f"{row.tensor_name} has -Inf, as masks have: a row that is wholly masked gives NaN"
 
 
 def _zeros_cause(
     op_type: str, inputs: Sequence[StatsRow], tensors: Sequence[Tensor | None]
 ) -> str | None:
     if _NORMALISES.search(op_type) and inputs:
+        row = inputs[0]
         n_rows = _n_rows_of(tensors[0], 0)
         if n_rows:
-            words = f"{counted(n_rows, 'row')} of {_name(inputs[0])} {_are(n_rows)} all zeros"
-            return f"{words}: a division by zero"
-        # Without the tensor: as many zeros as it takes for a row.
-        row = inputs[0]
+            return f"{_rows_text(n_rows, row)} all zeros: a division by zero"
+        # Without the tensor, enough zeros for a whole row are a hint.
         length = row.shape[-1] if row.shape else None
         if tensors[0] is None and row.zero and length and row.zero >= length:
-            return f"{_name(row)} has {row.zero:,} zeros: it may be a division by zero"
+            return f"{row.tensor_name} has {row.zero:,} zeros: it may be a division by zero"
         return None
     if not _DIVIDES.search(op_type) or not inputs:
         return None
@@ -98,7 +97,7 @@ def _zeros_cause(
     if zeros is None and divisor.min is not None and divisor.max is not None:
         zeros = divisor.count if divisor.min == 0 == divisor.max else None
     if zeros:
-        return f"{_name(divisor)} has {counted(zeros, 'zero')}: a division by zero"
+        return f"{divisor.tensor_name} has {counted(zeros, 'zero')}: a division by zero"
     return None
 
 
@@ -135,9 +134,6 @@ def _reach(row: StatsRow) -> float:
     return max(abs(row.max or 0.0), abs(row.min or 0.0))
 
 
-def _name(row: StatsRow) -> str:
-    return f"{row.io}.{row.index}"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
+def _rows_text(n_rows: int, row: StatsRow) -> str:
+    """Return ``2 rows of input.0 are``."""
+    return f"{counted(n_rows, 'row')} of {row.tensor_name} {'is' if n_rows == 1 else 'are'}"

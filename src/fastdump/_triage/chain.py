@@ -1,17 +1,18 @@
-"""From an origin along the links to everything that followed."""
+"""Chains: from an origin along the links to everything that followed."""
 
 from __future__ import annotations
 
-import bisect
+import functools
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 
 import numpy as np
 
+from fastdump._triage.evidence import Evidence
 from fastdump._triage.infection import Infection
-from fastdump._triage.links import COLLECTIVE, ORDER, STATISTICS
-from fastdump._triage.rows import INPUT, NONE
+from fastdump._triage.links import ADDRESS, COLLECTIVE, CONTENT, ORDER, STATISTICS
+from fastdump._triage.rows import NONE
 
 _MAX_ROUNDS = 8
 
@@ -22,9 +23,9 @@ class Step(NamedTuple):
     Attributes
     ----------
     parent : int
-        The execution that it got bad values from; NONE for an origin.
+        The execution that its bad values came from; NONE for an origin.
     output, read : int
-        Rows of what was made and of what was read; NONE where it is not known.
+        The rows of what was made and of what was read; NONE if not known.
     known_by : tuple of str
         How the link is known, best first.
     """
@@ -36,7 +37,7 @@ class Step(NamedTuple):
 
 
 Edges = Mapping[int, list[Step]]
-"""By the execution at the end of the link."""
+"""Links by the execution at their end."""
 
 
 class Graph:
@@ -47,42 +48,19 @@ class Graph:
     infection
         What is bad.
     edges
-        Links that are known from elsewhere: through collective operators, by names. More may be
-        added as long as nobody asked for them.
+        Links that are known from elsewhere: through collective operators, or by names. More may be
+        added until they are asked for.
     """
 
     def __init__(self, infection: Infection, edges: Edges) -> None:
         self.infection = infection
         self.edges = edges
-        inputs = np.flatnonzero(infection.bad & (infection.rows.io == INPUT))
-        inputs = inputs[np.argsort(infection.rows.when[inputs], kind="stable")]
-        when = infection.rows.when[inputs].tolist()
-        contents = infection.links.contents[inputs].tolist()
-        # Bad inputs by content, and their times, which rise.
-        self._readers: dict[int, tuple[list[int], list[int]]] = {}
-        for content, at, row in zip(contents, when, inputs.tolist(), strict=True):
-            times, rows = self._readers.setdefault(content, ([], []))
-            times.append(at)
-            rows.append(row)
-        self._guesses: dict[int, list[tuple[int, Step]]] | None = None
 
-    def readers(self, output: int) -> tuple[int, Sequence[int]]:
-        """Return the inputs that may be a bad output, and how many of its content come before."""
-        infection = self.infection
-        content = int(infection.links.contents[output])
-        times, rows = self._readers.get(content, ([], []))
-        first = bisect.bisect_left(times, int(infection.rows.when[output]))
-        return first, rows
-
-    def guesses(self, execution: int) -> list[tuple[int, Step]]:
-        """Return the executions that an execution has infected if nothing better is known."""
-        if self._guesses is None:
-            self._guesses = self._presumed()
-        return self._guesses.get(execution, [])
-
-    def _presumed(self) -> dict[int, list[tuple[int, Step]]]:
-        infection = self.infection
-        executions, rows = infection.executions, infection.rows
+    @functools.cached_property
+    def guesses(self) -> dict[int, list[tuple[int, Step]]]:
+        """The executions that each one infected by order, if nothing better is known, and how."""
+        infection, evidence = self.infection, self.infection.evidence
+        executions, nbytes = evidence.executions, evidence.rows.nbytes
         unexplained = executions.inputs_in(infection.bad & ~infection.explained)
         without_inputs = infection.makes_bad & ~infection.reads_bad
         without_inputs &= (executions.n_inputs == 0) | infection.reads_unknown
@@ -93,7 +71,7 @@ class Graph:
             if parent != NONE:
                 read = infection.unexplained_inputs(child) if unexplained[child] else []
                 made = infection.bad_outputs(parent)
-                same = [row for row in made if read and rows.nbytes[row] == rows.nbytes[read[0]]]
+                same = [row for row in made if read and nbytes[row] == nbytes[read[0]]]
                 output = (same or made)[0]
                 step = Step(parent, output, read[0] if read else NONE, (ORDER,))
                 by_parent[parent].append((child, step))
@@ -101,23 +79,23 @@ class Graph:
 
 
 class Spread:
-    """What an infection reaches from some executions, each by as few links as possible.
+    """The executions that an infection reaches from some others, each by the fewest links.
 
     Parameters
     ----------
     graph
         The links.
     starts
-        Executions to begin with.
+        The executions to begin with.
     banned
         Pairs of rows that are known not to be linked.
     guess
-        Whether to follow what is known by order only.
+        Whether to follow links that are known by order only.
 
     Attributes
     ----------
     steps : dict of int to Step
-        How each execution was reached, in the order of being reached.
+        How each execution was reached, in the order in which it was.
     """
 
     def __init__(
@@ -133,7 +111,7 @@ class Spread:
         self._banned = banned
         self._guess = guess
         self._given = _by_parent(graph.edges)
-        # Of each content, from which of its readers on all were reached, and which were not.
+        # For each content, the reader from which on all were reached, and those passed over.
         self._reached_from: dict[int, int] = {}
         self._passed_over: dict[int, list[int]] = {}
         self.steps: dict[int, Step] = {start: Step(NONE, NONE, NONE, ()) for start in starts}
@@ -149,12 +127,12 @@ class Spread:
     def last(self) -> int:
         """Return the last execution in time that was reached; at equal times, by most links."""
         reached = np.fromiter(self.steps, np.int64, len(self.steps))
-        when = self._infection.executions.when[reached]
+        when = self._infection.evidence.executions.when[reached]
         return int(reached[np.argsort(when, kind="stable")[-1]])
 
     def received(self) -> list[tuple[int, Step]]:
         """Return the execution by which each other lane was reached first, and how."""
-        lane = self._infection.executions.lane
+        lane = self._infection.evidence.executions.lane
         first: dict[int, tuple[int, Step]] = {}
         for execution, step in self.steps.items():
             first.setdefault(int(lane[execution]), (execution, step))
@@ -176,23 +154,24 @@ class Spread:
                     self.steps[child] = step
                     strong.append(child)
             if self._guess:
-                weak.extend(self._graph.guesses(execution))
+                weak.extend(self._graph.guesses.get(execution, ()))
 
     def _infected_by(self, execution: int) -> Iterable[tuple[int, Step]]:
         yield from self._given.get(execution, ())
-        infection = self._infection
-        of_row, contents = infection.executions.of_row, infection.links.contents
+        infection, evidence = self._infection, self._infection.evidence
+        of_row, links = evidence.executions.of_row, evidence.links
         for output in infection.bad_outputs(execution):
-            first, readers = self._graph.readers(output)
-            content = int(contents[output])
-            last = self._reached_from.get(content, len(readers))
+            first, end = links.reads_after(output)
+            content = int(links.content[output])
+            last = self._reached_from.get(content, end)
+            places = [*self._passed_over.get(content, ()), *range(first, last)]
+            reads = links.reads[places].tolist() if places else ()
             passed_over = []
-            for place in [*self._passed_over.get(content, ()), *range(first, last)]:
-                read = readers[place]
+            for place, read in zip(places, reads, strict=True):
                 child = int(of_row[read])
                 if place < first or (output, read) in self._banned:
                     passed_over.append(place)
-                elif child != execution:
+                elif child != execution and infection.bad[read]:
                     yield child, Step(execution, output, read, (STATISTICS,))
             self._reached_from[content] = min(first, last)
             if passed_over or content in self._passed_over:
@@ -226,9 +205,9 @@ class Chain(NamedTuple):
 
 
 def follow(graph: Graph, start: int) -> Chain:
-    """Return the chain from an execution, with its links compared by content and address.
+    """Return the chain from an execution, after its links were checked by content and address.
 
-    A link that the bytes refute is left out, and the chain found anew.
+    If the bytes refute a link, it is left out and the chain is searched anew.
     """
     banned: set[tuple[int, int]] = set()
     for _ in range(_MAX_ROUNDS):
@@ -245,10 +224,28 @@ def follow(graph: Graph, start: int) -> Chain:
 
 
 def _checked(infection: Infection, step: Step) -> Step | None:
-    """Return a link with how it is known after a look into the files; None if it is refuted."""
+    """Return a link with how the files show it to be known, None if they refute it."""
     if step.known_by == (COLLECTIVE,) or NONE in (step.output, step.read):
         return step
-    known_by = infection.links.known_by(step.output, step.read)
+    known_by = _known_by(infection.evidence, step.output, step.read)
     if step.known_by == (STATISTICS,):
         return step._replace(known_by=known_by) if known_by else None
     return step._replace(known_by=(*known_by, *step.known_by))
+
+
+def _known_by(evidence: Evidence, output: int, read: int) -> tuple[str, ...]:
+    """Return how it is known that an output becomes an input, best first; () if it does not."""
+    rows, files, found = evidence.rows, evidence.files, []
+    if rows.content[output] == rows.content[read]:
+        hashes = files.digest(output), files.digest(read)
+        if None in hashes:
+            found.append(STATISTICS)
+        elif hashes[0] == hashes[1]:
+            found.append(CONTENT)
+        else:
+            return ()  # equal statistics alone: a transposed tensor has them too
+    addresses = files.address(output), files.address(read)
+    same_size = rows.nbytes[output] == rows.nbytes[read]
+    if same_size and None not in addresses and addresses[0] == addresses[1]:
+        found.insert(0 if found == [STATISTICS] else len(found), ADDRESS)
+    return tuple(found)

@@ -1,55 +1,57 @@
-"""What every part of triage looks at: a table, seen as executions of operators, and its files."""
+"""What all parts of triage read: a table as arrays, executions and links, made once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._column import INT64_MAX
-from fastdump._stats import PathLike
+from fastdump._arguments import INT64_MAX
 from fastdump._triage.collectives import Collectives
-from fastdump._triage.dump_files import DumpFiles
+from fastdump._triage.executions import Executions
+from fastdump._triage.files import DumpFiles
 from fastdump._triage.links import Links
-from fastdump._triage.operators import Executions
-from fastdump._triage.report import OperatorRun
+from fastdump._triage.other_runs import OtherRuns
+from fastdump._triage.records import OperatorRun
 from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastdump._table import StatsTable
+    from fastdump._table.stats_table import StatsTable
 
 
 class Evidence:
-    """A table and what follows from it without a judgement.
+    """A table, and what follows from it without any judgement.
 
     Parameters
     ----------
     table
-        Of any level but "header".
-    roots
-        What the paths in it are relative to; none if its files are not at hand.
+        A table of any level but "header".
 
     Attributes
     ----------
     tensors : ndarray of bool, shape (rows,)
         Inputs and outputs, each once.
+    dumps_inputs, dumps_outputs : ndarray of bool, shape (lanes,)
+        Whether any input, or output, of a lane was dumped.
     """
 
-    def __init__(self, table: StatsTable, roots: Sequence[PathLike]) -> None:
+    def __init__(self, table: StatsTable) -> None:
         self.table = table
-        self.rows = Rows(table)
-        batch = table.arrow.to_batches()[0]
-        self._paths = batch.column("path")
-        self._places = [batch.column(name) for name in ("time", "model", "model_id")]
-        self.executions = Executions(self.rows)
-        self.files = DumpFiles(table, roots)
-        self.links = Links(self.rows, self.executions, self.files)
-        self.collectives = Collectives(self.rows, self.executions)
-        is_tensor = (self.rows.io == INPUT) | (self.rows.io == OUTPUT)
-        self.tensors: NDArray[np.bool_] = is_tensor & (self.executions.of_row != NONE)
+        self.rows = rows = Rows(table)
+        self.executions = executions = Executions(rows)
+        self.links = Links(rows, executions)
+        self.collectives = Collectives(rows, executions)
+        self.other_runs = OtherRuns(rows, executions, self.links)
+        self.files = DumpFiles(table)
+        is_tensor = (rows.io == INPUT) | (rows.io == OUTPUT)
+        self.tensors: NDArray[np.bool_] = is_tensor & (executions.of_row != NONE)
+        n_lanes = len(rows.lanes)
+        self.dumps_inputs = np.bincount(executions.lane, executions.n_inputs, n_lanes) > 0
+        self.dumps_outputs = np.bincount(executions.lane, executions.n_outputs, n_lanes) > 0
+        self._paths = table.batch.column("path")
+        self._places = [table.batch.column(name) for name in ("time", "model", "model_id")]
 
     def run(self, execution: int) -> OperatorRun:
         """Return an execution as a record."""

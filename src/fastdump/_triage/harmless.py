@@ -1,6 +1,6 @@
-"""Patterns that look bad and are meant to be so.
+"""Patterns that look bad and are meant to be so, and the types of operators that tell them.
 
-Types of operators are told by a part of their name, in any case: "SelectV2", "MaskedFill" and
+A part of its name, in upper or lower case, tells what a type does: "SelectV2", "MaskedFill" and
 "aclnnInplaceMaskedFillTensor" all make masks.
 """
 
@@ -28,57 +28,41 @@ PATTERNS: Final = {
     ABSORBED: "nothing that reads it has a bad output",
 }
 
-_MASK_MAKERS: Final = re.compile(
-    r"select|where|mask|fill|full(?!y)|triu|tril|topk|topp|(?<!reduce)scatter|const|onehot", re.I
+EMPTY_TYPES: Final = re.compile(r"empty", re.I)
+"""Types that allocate memory and do not write to it."""
+
+SOURCE_TYPES: Final = re.compile(
+    r"^(?:data|refdata|const|constant|variable(?:v2)?|placeholder)$", re.I
 )
-_UNINITIALISED: Final = re.compile(r"empty", re.I)
-_SOURCES: Final = re.compile(r"^(?:data|refdata|const|constant|variable(?:v2)?|placeholder)$", re.I)
-_COMPUTES: Final = re.compile(
+"""Types that bring data in."""
+
+_ARITHMETIC = (
     r"matmul|conv(?!ert)|fullyconnection|gemm|norm|softmax|attention|swish|gelu|silu|glu"
-    r"|div|sqrt|reciprocal|square|reduce|(?:^|aclnn|inplace)(?:exp|expm1|log|log1p|pow)(?![a-z])",
-    re.I,
+    r"|div|sqrt|reciprocal"
+)
+COMPUTING_TYPES: Final = re.compile(
+    rf"{_ARITHMETIC}|square|reduce|(?:^|aclnn|inplace)(?:exp|expm1|log|log1p|pow)(?![a-z])", re.I
 )
 """Types that overflow, and make no masks."""
 
-_NEVER_ZERO: Final = re.compile(
-    r"matmul|conv(?!ert)|fullyconnection|gemm|norm|softmax|attention|swish|gelu|silu|glu"
-    r"|div|sqrt|reciprocal|allreduce|allgather",
-    re.I,
-)
+NEVER_ZERO_TYPES: Final = re.compile(rf"{_ARITHMETIC}|allreduce|allgather", re.I)
 """Types whose output is not all zeros unless an input is. A difference may well be: 1 - mask."""
+
+_MASK_TYPES: Final = re.compile(
+    r"select|where|mask|fill|full(?!y)|triu|tril|topk|topp|(?<!reduce)scatter|const|onehot", re.I
+)
 
 
 def makes_masks(rows: Rows) -> NDArray[np.bool_]:
     """Return which of `rows.ops` put constants where a condition says so, or are called mask."""
-    makers = rows.typed(_MASK_MAKERS)
     named = np.array(["mask" in name.lower() for _, name in rows.ops], np.bool_)
-    return np.asarray(makers | (named & ~computes(rows)))
-
-
-def leaves_uninitialised(rows: Rows) -> NDArray[np.bool_]:
-    """Return which of `rows.ops` allocate memory and do not write to it."""
-    return rows.typed(_UNINITIALISED)
-
-
-def is_source(rows: Rows) -> NDArray[np.bool_]:
-    """Return which of `rows.ops` bring data in."""
-    return rows.typed(_SOURCES)
-
-
-def computes(rows: Rows) -> NDArray[np.bool_]:
-    """Return which of `rows.ops` calculate in ways that overflow."""
-    return rows.typed(_COMPUTES)
-
-
-def is_never_zero(rows: Rows) -> NDArray[np.bool_]:
-    """Return which of `rows.ops` have no output of zeros unless they read one."""
-    return rows.typed(_NEVER_ZERO)
+    return np.asarray(rows.typed(_MASK_TYPES) | (named & ~rows.typed(COMPUTING_TYPES)))
 
 
 def is_two_valued(rows: Rows) -> NDArray[np.bool_]:
-    """Return which rows have one finite value, or two: those of a mask that nothing was added to.
+    """Return which rows have at most two finite values, as masks have to which nothing was added.
 
-    Of n elements that are `a` or `b`, the mean tells how many are `b`, and then the norm is known.
+    If all elements are `a` or `b`, the mean tells how many are `b`, and these numbers the norm.
     """
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         low, high = rows.min, rows.max

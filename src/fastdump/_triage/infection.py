@@ -1,4 +1,4 @@
-"""What is bad where: rows, and the executions that read or made them."""
+"""Rows that are bad in one way, and the executions that read or made them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastdump._triage.evidence import Evidence
 from fastdump._triage.rows import INPUT, NONE, OUTPUT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from fastdump._triage.links import Links
-    from fastdump._triage.operators import Executions
-    from fastdump._triage.rows import Rows
 
 
 class Infection:
@@ -22,8 +19,8 @@ class Infection:
 
     Parameters
     ----------
-    rows, executions, links
-        Of the whole table.
+    evidence
+        The table.
     bad
         Which rows are bad, shape (rows,).
 
@@ -36,22 +33,19 @@ class Infection:
     reads_bad, makes_bad : ndarray of bool, shape (executions,)
         Executions with a bad input, with a bad output.
     reads_unknown : ndarray of bool, shape (executions,)
-        Executions with an input of which not all is known.
+        Executions with an input that is neither bad nor wholly known.
     """
 
-    def __init__(
-        self, rows: Rows, executions: Executions, links: Links, bad: NDArray[np.bool_]
-    ) -> None:
-        self.rows = rows
-        self.executions = executions
-        self.links = links
-        self.bad = bad & (executions.of_row != NONE)
-        self.explained = links.explained(self.bad)
+    def __init__(self, evidence: Evidence, bad: NDArray[np.bool_]) -> None:
+        executions = evidence.executions
+        self.evidence = evidence
+        self.bad = bad & evidence.tensors
+        self.explained = evidence.links.explained(self.bad)
         self._inputs = self._by_execution(INPUT)
         self._outputs = self._by_execution(OUTPUT)
         self.reads_bad = executions.inputs_in(self.bad)
         self.makes_bad = executions.outputs_in(self.bad)
-        self.reads_unknown = executions.inputs_in(~rows.known & ~self.bad)
+        self.reads_unknown = executions.inputs_in(~evidence.rows.known & ~self.bad)
 
     def bad_inputs(self, execution: int) -> list[int]:
         """Return the bad inputs of an execution."""
@@ -66,9 +60,10 @@ class Infection:
         return [row for row in self.bad_inputs(execution) if not self.explained[row]]
 
     def _by_execution(self, io: int) -> dict[int, list[int]]:
-        found = np.flatnonzero(self.bad & (self.rows.io == io))
-        found = found[np.argsort(self.rows.index[found], kind="stable")]
-        of_row = self.executions.of_row[found].tolist()
+        rows = self.evidence.rows
+        found = np.flatnonzero(self.bad & (rows.io == io))
+        found = found[np.argsort(rows.index[found], kind="stable")]
+        of_row = self.evidence.executions.of_row[found].tolist()
         by_execution: dict[int, list[int]] = {}
         for execution, row in zip(of_row, found.tolist(), strict=True):
             by_execution.setdefault(execution, []).append(row)
@@ -76,11 +71,11 @@ class Infection:
 
     @functools.cached_property
     def presumed_parents(self) -> NDArray[np.int64]:
-        """For each execution the one that most likely made what it read, or NONE.
+        """For each execution the last one before it in its lane with a bad output, or NONE.
 
-        The last before it in its lane with a bad output.
+        It most likely made what was read.
         """
-        executions = self.executions
+        executions = self.evidence.executions
         parents = np.full(executions.n, NONE)
         makers = np.flatnonzero(self.makes_bad)
         if len(makers) == 0:

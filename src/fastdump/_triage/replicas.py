@@ -1,4 +1,4 @@
-"""What should be the same on all ranks and is not: tensors, steps, operators."""
+"""What should be the same on all ranks and is not: tensors, steps and operators."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from fastdump._triage.collectives import operations
 from fastdump._triage.evidence import Evidence
-from fastdump._triage.findings import MIN_ELEMENTS
+from fastdump._triage.kinds import MIN_ELEMENTS
 from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PER_RANK: Final = re.compile(r"running_?(?:mean|var)|moving_?(?:mean|var)|cache", re.I)
-"""Parts of names of what every rank may keep for itself."""
+"""Parts of the names of operators that keep something of their own on every rank."""
 
 
 class Different(NamedTuple):
@@ -25,11 +25,11 @@ class Different(NamedTuple):
     Attributes
     ----------
     row : int
-        Of that rank; of two, of the one that comes later.
+        Its row on that rank; if there are two ranks, on the one that comes later.
     other : int
-        A row of the others.
+        Its row on another rank.
     is_collective : bool
-        Whether it is what a collective operator gives to all ranks; otherwise it is a parameter.
+        Whether a collective operator gave it to all ranks; otherwise it is a parameter.
     """
 
     row: int
@@ -38,26 +38,27 @@ class Different(NamedTuple):
 
 
 def different_replicas(evidence: Evidence) -> list[Different]:
-    """Return tensors that are replicated and yet differ, by time; those with NaN are left out.
+    """Return tensors that are replicated and yet differ, by time, without those that have NaN.
 
-    Replicated are outputs of collective operators that give all ranks the same, and inputs that no
-    operator of the dump makes and that are equal on all ranks in another step, or on all ranks but
-    one.
+    Two kinds of tensors are replicated: outputs of collective operators that give all ranks the
+    same; and inputs that no operator of the dump makes, if they are equal on all ranks in another
+    step, or on all ranks but one.
     """
     rows, executions = evidence.rows, evidence.executions
     if len(rows.lanes) < 2:
         return []
-    gathers = [evidence.collectives.is_same_on_all(op) for op in range(len(rows.ops))]
-    is_gathered = np.array(gathers, np.bool_)[rows.op] & (rows.io == OUTPUT)
+    is_gathered = evidence.collectives.is_same_on_all[rows.op] & (rows.io == OUTPUT)
     usable = (is_gathered | _parameters(evidence)) & evidence.tensors & rows.is_float & rows.known
     usable &= (rows.count >= 1) & ~rows.nan_or_pos_inf & ~rows.neg_inf
     members = np.flatnonzero(usable)
+    if len(members) == 0:
+        return []
     operation = operations(executions, np.arange(executions.n))[executions.of_row[members]]
     groups = _Groups(rows, members, mixed(operation, rows.io[members], rows.index[members]))
     replicated = groups.tensors_equal_everywhere()
     found = []
     for row, other, is_lone in groups.odd_ones():
-        # In a large job collective operators may be of several groups of ranks.
+        # In a large job, ranks may form several groups, each with its own collective operators.
         is_sure = is_lone or (
             len(rows.lanes) == 2
             if is_gathered[row]
@@ -70,12 +71,12 @@ def different_replicas(evidence: Evidence) -> list[Different]:
 
 def _parameters(evidence: Evidence) -> NDArray[np.bool_]:
     """Return the inputs that no operator makes: weights, and other things that ranks share."""
-    rows, contents = evidence.rows, evidence.links.contents
+    rows, content = evidence.rows, evidence.links.content
     is_shared = [_PER_RANK.search(name) is None for _, name in rows.ops]
     found = np.array(is_shared, np.bool_)[rows.op] & (rows.io == INPUT)
-    # What is constant is equal by accident.
+    # Constant tensors are equal by accident.
     found &= (rows.count >= MIN_ELEMENTS) & (rows.max != rows.min)
-    return np.asarray(found & ~np.isin(contents, contents[rows.io == OUTPUT]))
+    return np.asarray(found & ~np.isin(content, content[rows.io == OUTPUT]))
 
 
 class _Groups:
@@ -90,23 +91,18 @@ class _Groups:
         self._is_other = is_new | (np.diff(content, prepend=~content[:1]) != 0)
         self._start = np.flatnonzero(is_new)
         self._size = np.diff(np.append(self._start, len(order)))
-        self._n_contents = (
-            np.add.reduceat(self._is_other.astype(np.int64), self._start)
-            if len(order)
-            else np.empty(0, np.int64)
-        )
+        self._n_contents = np.add.reduceat(self._is_other.astype(np.int64), self._start)
 
     def tensors_equal_everywhere(self) -> set[tuple[int, int]]:
         """Return operator and index of tensors that are equal on all lanes in some step."""
         equal = (self._n_contents == 1) & (self._size == len(self._rows.lanes))
         row = self._row[self._start[equal]]
-        pairs = zip(self._rows.op[row].tolist(), self._rows.index[row].tolist(), strict=True)
-        return set(pairs)
+        return set(zip(self._rows.op[row].tolist(), self._rows.index[row].tolist(), strict=True))
 
     def odd_ones(self) -> list[tuple[int, int, bool]]:
-        """Return a row that differs, one of the others, and whether all others (two or more) agree.
+        """Return a row that differs, one of the others, and whether those are two or more.
 
-        Of groups in which there are exactly two contents, one of them of a single lane.
+        Only groups with exactly two contents, one of them on a single lane, have an odd one.
         """
         when = self._rows.when
         found = []
@@ -125,7 +121,7 @@ class _Groups:
 
 
 def missing_steps(evidence: Evidence) -> dict[int, list[int]]:
-    """Return the steps that each lane lacks and another has; only lanes that lack some."""
+    """Return the steps that each lane lacks and another has, for lanes that lack any."""
     executions, n_lanes = evidence.executions, len(evidence.rows.lanes)
     has_step = executions.step != NONE
     steps = np.unique(executions.step[has_step])
@@ -134,7 +130,7 @@ def missing_steps(evidence: Evidence) -> dict[int, list[int]]:
     there = np.zeros((n_lanes, len(steps)), np.bool_)
     place = np.searchsorted(steps, executions.step[has_step])
     there[executions.lane[has_step], place] = True
-    # A lane without any step, of a path that tells none, cannot be compared.
+    # A lane whose paths tell no step cannot be compared.
     lacking = {lane: steps[~there[lane]].tolist() for lane in range(n_lanes) if there[lane].any()}
     return {lane: missing for lane, missing in lacking.items() if missing}
 
@@ -151,8 +147,8 @@ class Lacking(NamedTuple):
 def missing_operators(evidence: Evidence, not_compared: dict[int, list[int]]) -> list[Lacking]:
     """Return operators that a lane lacks in a step although others have them, by time.
 
-    The lane has to have them in another step, or to be the only one that lacks them while several
-    others do not. Steps that it lacks as a whole are `not_compared`.
+    The lane has to have them in another step, or to be the only one that lacks them while at least
+    two have them. Steps that a lane lacks as a whole are `not_compared`.
     """
     executions = evidence.executions
     n_lanes, n_ops = len(evidence.rows.lanes), len(evidence.rows.ops)
@@ -162,7 +158,7 @@ def missing_operators(evidence: Evidence, not_compared: dict[int, list[int]]) ->
         mixed(executions.step, executions.op), return_index=True, return_inverse=True
     )
     there = np.zeros((len(pairs), n_lanes), np.bool_)
-    there[pair.reshape(-1), executions.lane] = True
+    there[pair, executions.lane] = True
     ever = np.zeros((n_ops, n_lanes), np.bool_)
     ever[executions.op, executions.lane] = True
     step, op = executions.step[first], executions.op[first]

@@ -1,62 +1,28 @@
-"""A report as lines of text: the sentence, the chain, the table, and then the rest."""
+"""Parts of a triage report as text: facts, chain, table, other findings, suppressed tensors."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from fastdump._printable import printable
-from fastdump._quantities import counted
-from fastdump._row_text import row_table
-from fastdump._schema import StatsRow
-from fastdump._styles import BAD, DOUBTFUL, GOOD, SUBTLE
-from fastdump._text_table import Cell, Column, TextTable
+from fastdump._table.row import StatsRow
+from fastdump._table.row_text import row_table
+from fastdump._table.stats_table import StatsTable
 from fastdump._triage.harmless import PATTERNS
-from fastdump._triage.report import Finding, Infected, Suppressed, TriageReport
-from fastdump._triage.sentence import also_text, bad_text, operator_text, place_text
+from fastdump._triage.records import Finding, Infected, Suppressed
+from fastdump._triage.sentence import also_text, bad_words, operator_words, place_text
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted
+from fastdump._words.styles import BAD, DOUBTFUL, SUBTLE, number_cell
+from fastdump._words.text_table import Cell, Column, TextTable
 
 DEFAULT_ROWS = 20
 
-_STYLES = {"error": BAD, "warning": DOUBTFUL}
+SEVERITY_STYLES = {"error": BAD, "warning": DOUBTFUL}
 
 
-def report_lines(
-    report: TriageReport,
-    *,
-    width: int | None = None,
-    rows: int | None = DEFAULT_ROWS,
-    ellipsis: str = "...",
-    show_suppressed: bool = False,
-) -> Iterator[list[Cell]]:
-    """Yield the lines of a report.
-
-    Parameters
-    ----------
-    report
-        What to tell.
-    width
-        Of the terminal, in cells; None lays tables out in full.
-    rows
-        How many lines of each list are told; None for all.
-    ellipsis
-        For names that are too long.
-    show_suppressed
-        Whether to list what is bad on purpose, and not only to count it.
-    """
-    first = report.findings[0] if report.findings else None
-    yield [Cell(report.sentence, _STYLES[first.severity] if first else GOOD)]
-    if first is not None:
-        yield from _facts(first)
-        yield from _chain_lines(first, width, rows, ellipsis)
-        yield from _table_lines(report, width, rows, ellipsis)
-    yield from _other_findings(report.findings[1:], rows)
-    yield from _suppressed_lines(report.suppressed, width, ellipsis, in_full=show_suppressed)
-    if report.notes:
-        yield []
-    for note in report.notes:
-        yield [Cell(printable(note), SUBTLE)]
-
-
-def _facts(finding: Finding) -> Iterator[list[Cell]]:
+def facts_lines(finding: Finding) -> Iterator[list[Cell]]:
+    """Yield what is known of a finding, one fact a line."""
     origin = finding.origin
     facts = []
     if origin is not None:
@@ -65,14 +31,14 @@ def _facts(finding: Finding) -> Iterator[list[Cell]]:
             facts.append(("damage", origin.damage.words))
     if finding.also:
         facts.append(("also", also_text(finding.also)))
-    if sum(finding.infected.values()) > 1:
+    if _n_infected(finding) > 1:
         numbers = [
             counted(number, "operator") + ("" if rank is None else f" of rank {rank}")
-            for rank, number in finding.infected.items()
+            for rank, number in finding.infected
         ]
         facts.append(("infected", ", ".join(numbers)))
     for infected in finding.received:
-        by = f"{place_text(infected.operator)}: {operator_text(infected.operator)}"
+        by = f"{place_text(infected.operator)}: {operator_words(infected.operator)}"
         facts.append(("received", f"{by} ({_known_by(infected)})"))
     for name, text in facts:
         yield [Cell(f"{name:<9} ", SUBTLE), Cell(text)]
@@ -90,15 +56,16 @@ _CHAIN_COLUMNS = (
 )
 
 
-def _chain_lines(
+def chain_lines(
     finding: Finding, width: int | None, rows: int | None, ellipsis: str
 ) -> Iterator[list[Cell]]:
+    """Yield the chain of a finding, without its middle if it is longer than `rows`."""
     chain = finding.chain
     if not chain:
         return
     yield []
     n_shown = len(chain) if rows is None else min(rows, len(chain))
-    title = f"chain to the last of {counted(sum(finding.infected.values()), 'operator')}"
+    title = f"chain to the last of {counted(_n_infected(finding), 'operator')}"
     if n_shown < finding.chain_length:
         title += f"; {finding.chain_length - n_shown:,} in the middle left out"
     yield [Cell(title, SUBTLE)]
@@ -112,8 +79,8 @@ def _chain_cells(infected: Infected) -> list[Cell]:
     worst = infected.made or infected.read
     style = BAD if infected.made else SUBTLE
     return [
-        Cell("" if operator.rank is None else str(operator.rank)),
-        Cell("" if operator.step is None else str(operator.step)),
+        number_cell(operator.rank),
+        number_cell(operator.step),
         Cell(printable(operator.op_type or "")),
         Cell(printable(operator.op_name or "")),
         Cell(_name(infected.read)),
@@ -125,38 +92,44 @@ def _chain_cells(infected: Infected) -> list[Cell]:
 
 def _bad(row: StatsRow) -> str:
     is_bad = any((row.nan, row.pos_inf, row.neg_inf))
-    return bad_text(row) if is_bad or row.nan is None else ""
+    return bad_words(row) if is_bad or row.nan is None else ""
 
 
 def _name(row: StatsRow | None) -> str:
-    return "" if row is None else f"{row.io}.{row.index}"
+    return "" if row is None else row.tensor_name
+
+
+def _n_infected(finding: Finding) -> int:
+    return sum(on_rank.operators for on_rank in finding.infected)
 
 
 def _known_by(infected: Infected) -> str:
     return f"{', '.join(infected.known_by)}: {infected.certainty}"
 
 
-def _table_lines(
-    report: TriageReport, width: int | None, rows: int | None, ellipsis: str
+def table_lines(
+    table: StatsTable, width: int | None, rows: int | None, ellipsis: str
 ) -> Iterator[list[Cell]]:
-    if not len(report.table):
+    """Yield the statistics of the first rows of a table."""
+    if not len(table):
         return
     yield []
-    shown = report.table[: len(report.table) if rows is None else rows]
+    shown = table[:rows]
     yield from row_table(shown, width=width).lines(ellipsis=ellipsis)
-    if len(shown) < len(report.table):
-        yield [Cell(f"{len(shown):,} of {counted(len(report.table), 'row')}", SUBTLE)]
+    if len(shown) < len(table):
+        yield [Cell(f"{len(shown):,} of {counted(len(table), 'row')}", SUBTLE)]
 
 
-def _other_findings(found: Sequence[Finding], rows: int | None) -> Iterator[list[Cell]]:
+def other_findings(found: Sequence[Finding], rows: int | None) -> Iterator[list[Cell]]:
+    """Yield the findings after the first one, one a line."""
     if not found:
         return
     yield []
-    yield [Cell(f"{counted(len(found), 'more finding')}", SUBTLE)]
+    yield [Cell(counted(len(found), "more finding"), SUBTLE)]
     for finding in found[:rows]:
         also = f"; {also_text(finding.also)}" if finding.also else ""
         yield [
-            Cell(f"{finding.severity} {finding.kind}: ", _STYLES[finding.severity]),
+            Cell(f"{finding.severity} {finding.kind}: ", SEVERITY_STYLES[finding.severity]),
             Cell(finding.sentence + also),
         ]
     if rows is not None and len(found) > rows:
@@ -174,15 +147,16 @@ _SUPPRESSED_COLUMNS = (
 )
 
 
-def _suppressed_lines(
+def suppressed_lines(
     suppressed: Sequence[Suppressed], width: int | None, ellipsis: str, *, in_full: bool
 ) -> Iterator[list[Cell]]:
+    """Yield how many tensors are bad on purpose, and which they are if that is wanted."""
     if not suppressed:
         return
     yield []
-    number: dict[str, int] = {}
+    number: Counter[str] = Counter()
     for one in suppressed:
-        number[one.pattern] = number.get(one.pattern, 0) + one.tensors
+        number[one.pattern] += one.tensors
     for pattern, n_tensors in number.items():
         hint = "" if in_full else "; --all lists them"
         text = f"suppressed: {counted(n_tensors, 'tensor')}, {PATTERNS[pattern]}{hint}"

@@ -1,8 +1,8 @@
 """From rows to executions of operators, each with all of its inputs and outputs.
 
-One file is usually one execution. Two kinds of operators have several: a collective operator has
+An execution usually has one file. Two kinds of operators have several: a collective operator has
 its inputs in one file and its outputs in another, and an operator that was cut into thread slices
-(FFTS+) has a file a thread.
+(FFTS+) has one for each thread.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastdump._file_name import in_file_name
-from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed
+from fastdump._op_name import in_file_name
+from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed, positions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,26 +29,23 @@ class Executions:
     n : int
         How many.
     of_row : ndarray of int64, shape (rows,)
-        The execution of each row; NONE for what a watcher dump repeats of other operators.
+        The execution of each row; NONE if a watcher dump repeats a tensor of another operator.
     n_repeated : int
-        Rows of such repetitions.
+        Number of rows that are such repetitions.
     lane, step, op, timestamp, when : ndarray of int64, shape (n,)
-        Of the earliest row; see `Rows`.
+        Those of the earliest row; see `Rows`.
     last_when : ndarray of int64, shape (n,)
-        Of the latest row.
+        The `when` of the latest row.
     n_inputs, n_outputs : ndarray of int64, shape (n,)
-        How many rows.
+        Number of rows that are inputs, and outputs.
     """
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        is_input, is_output = rows.io == INPUT, rows.io == OUTPUT
-        first, execution = _files(rows)
-        first, execution = _joined(rows, execution, _threads(rows, first))
-        n_inputs = np.bincount(execution, is_input, len(first))
-        n_outputs = np.bincount(execution, is_output, len(first))
-        halves = _halves(rows, first, n_inputs, n_outputs)
-        first, execution = _joined(rows, execution, halves)
+        execution = _files(rows)
+        execution = _numbered(_threads(rows, _earliest(rows, execution)))[execution]
+        execution = _numbered(_halves(rows, _earliest(rows, execution), execution))[execution]
+        first = _earliest(rows, execution)
 
         order = np.lexsort(
             (first, rows.task[first], rows.stream[first], rows.when[first], rows.lane[first])
@@ -63,17 +60,16 @@ class Executions:
         self.op = rows.op[first]
         self.timestamp = rows.timestamp[first]
         self.when = rows.when[first]
-        by_execution = np.argsort(self.of_row, kind="stable")
-        start = np.searchsorted(self.of_row[by_execution], np.arange(self.n))
-        self.last_when = np.maximum.reduceat(rows.when[by_execution], start) if self.n else start
+        self.last_when = self.when.copy()
+        np.maximum.at(self.last_when, self.of_row, rows.when)
         repeats = self._repeats()
         self.of_row[repeats[self.of_row]] = NONE
         self.n_repeated = int((self.of_row == NONE).sum())
 
         self._order = _by_execution(rows, self.of_row)
         self._start = np.searchsorted(self.of_row[self._order], np.arange(self.n + 1))
-        self.n_inputs = self.count(is_input)
-        self.n_outputs = self.count(is_output)
+        self.n_inputs = self.count(rows.io == INPUT)
+        self.n_outputs = self.count(rows.io == OUTPUT)
 
     def count(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return how many rows of each execution are in `mask`."""
@@ -109,9 +105,9 @@ class Executions:
         return " ".join(text for text in self._rows.ops[int(self.op[execution])] if text)
 
     def _repeats(self) -> NDArray[np.bool_]:
-        """Return which executions only show again, in a watcher dump, what another one made.
+        """Return which executions only repeat, in a watcher dump, what another one made.
 
-        They are called "{executed}_To_{watched}".
+        They are named "{executed}_To_{watched}".
         """
         names = {in_file_name(name) for _, name in self._rows.ops}
         repeats = [
@@ -121,28 +117,23 @@ class Executions:
         return np.array(repeats, np.bool_)[self.op]
 
 
-def _files(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return a first row of each execution that a file holds, and the execution of each row."""
+def _files(rows: Rows) -> NDArray[np.int64]:
+    """Return the execution of each row, if every execution had a file of its own."""
     key = rows.execution_key
     # Rows of one file mostly follow each other.
     is_first = np.diff(key, prepend=~key[:1]) != 0
     run = np.cumsum(is_first) - 1
     runs, execution = np.unique(key[is_first], return_inverse=True)
-    execution = execution.reshape(-1)[run]
+    execution = execution[run]
     place = _place(rows)
     in_order = is_first[1:] | (np.diff(place) > 0)
     if len(runs) < np.count_nonzero(is_first) or not in_order.all():
         # A dump that was appended to another repeats the tensors: a second execution.
         order = np.lexsort((rows.offset, place, execution))
-        same = np.zeros(rows.n, np.bool_)
-        same[1:] = (np.diff(execution[order]) == 0) & (np.diff(place[order]) == 0)
-        same &= rows.io[order] != NONE
-        if same.any():
-            repetition = np.empty(rows.n, np.int64)
-            repetition[order] = _run_positions(same)
-            _, execution = np.unique(mixed(execution, repetition), return_inverse=True)
-            execution = execution.reshape(-1)
-    return _earliest(rows, execution), execution
+        repetition = np.where(rows.io == NONE, 0, positions(order, execution, place))
+        if repetition.any():
+            execution = _numbered(mixed(execution, repetition))
+    return execution
 
 
 def _place(rows: Rows) -> NDArray[np.int64]:
@@ -159,9 +150,9 @@ def _by_execution(rows: Rows, execution: NDArray[np.int64]) -> NDArray[np.int64]
 
 
 def _threads(rows: Rows, first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each execution the one that it is a part of: the threads of one execution.
+    """Return for each execution the one that it is a part of, of an operator cut into threads.
 
-    A thread that comes again begins the next one.
+    A thread that occurs again begins another execution.
     """
     leader = np.arange(len(first))
     thread = rows.thread[first]
@@ -169,56 +160,40 @@ def _threads(rows: Rows, first: NDArray[np.int64]) -> NDArray[np.int64]:
     if len(sliced) == 0:
         return leader
     key, thread = rows.place_key[first][sliced], thread[sliced]
-    order = np.lexsort((rows.when[first][sliced], thread, key))
-    same = np.zeros(len(sliced), np.bool_)
-    same[1:] = (np.diff(key[order]) == 0) & (np.diff(thread[order]) == 0)
-    repetition = np.empty(len(sliced), np.int64)
-    repetition[order] = _run_positions(same)
+    repetition = positions(np.lexsort((rows.when[first][sliced], thread, key)), key, thread)
     _, one, part = np.unique(mixed(key, repetition), return_index=True, return_inverse=True)
-    leader[sliced] = sliced[one[part.reshape(-1)]]
+    leader[sliced] = sliced[one[part]]
     return leader
 
 
 def _halves(
-    rows: Rows,
-    first: NDArray[np.int64],
-    n_inputs: NDArray[Any],
-    n_outputs: NDArray[Any],
+    rows: Rows, first: NDArray[np.int64], execution: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return for each execution the one that it is a part of: outputs go to the inputs before them.
+    """Return for each execution the one that it is a part of, if inputs and outputs were apart.
 
-    These are in two files, which differ in their times.
+    They are in two files, which differ in their times: outputs go to the inputs before them.
     """
     leader = np.arange(len(first))
     key = rows.operator_key[first]
-    order = np.lexsort((n_outputs > 0, rows.when[first], key))
-    only_inputs = ((n_inputs > 0) & (n_outputs == 0))[order]
-    only_outputs = ((n_inputs == 0) & (n_outputs > 0))[order]
+    has_input = np.bincount(execution, rows.io == INPUT, len(first)) > 0
+    has_output = np.bincount(execution, rows.io == OUTPUT, len(first)) > 0
+    order = np.lexsort((has_output, rows.when[first], key))
+    only_inputs, only_outputs = (has_input & ~has_output)[order], (has_output & ~has_input)[order]
     joined = (np.diff(key[order]) == 0) & only_inputs[:-1] & only_outputs[1:]
     leader[order[1:][joined]] = order[:-1][joined]
     return leader
 
 
-def _joined(
-    rows: Rows, execution: NDArray[np.int64], leader: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return executions, as `_files` does, after some were joined to others."""
-    _, joined = np.unique(leader, return_inverse=True)
-    execution = joined.reshape(-1)[execution]
-    return _earliest(rows, execution), execution
+def _numbered(keys: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the numbers 0, 1, ... in the place of keys, equal for equal keys."""
+    return np.unique(keys, return_inverse=True)[1]
 
 
 def _earliest(rows: Rows, execution: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the first of the earliest rows of each execution."""
+    """Return the earliest row of each execution, the first one of several."""
     order = np.argsort(execution, kind="stable")
     is_first = np.diff(execution[order], prepend=NONE) != 0
     is_same_time = is_first[1:] | (np.diff(rows.when[order]) == 0)
     if not is_same_time.all():
         order = np.lexsort((rows.when, execution))
     return np.asarray(order[np.flatnonzero(is_first)])
-
-
-def _run_positions(same: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return how many elements before each one, without a gap, are like it and the one before."""
-    position = np.arange(len(same))
-    return position - np.maximum.accumulate(np.where(same, 0, position))

@@ -1,4 +1,4 @@
-"""Puts everything together: from a table, and its files if they are there, to a report."""
+"""The report of what was found: findings in order, with their chains, and what else to say."""
 
 from __future__ import annotations
 
@@ -9,61 +9,54 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastdump._damage import Damage, describe_damage, is_not_finite
-from fastdump._quantities import counted, ranges_text
-from fastdump._stats import PathLike
-from fastdump._triage import findings
+from fastdump._array.damage import Damage, describe_damage, is_not_finite
+from fastdump._table.arrow_column import count_by
+from fastdump._triage import kinds
 from fastdump._triage.beginnings import Beginnings, Begun
 from fastdump._triage.causes import describe_cause
 from fastdump._triage.chain import Chain, Spread, Step, follow
 from fastdump._triage.evidence import Evidence
-from fastdump._triage.findings import Kind
+from fastdump._triage.kinds import Kind
 from fastdump._triage.links import ADDRESS, CONTENT, NAME, STATISTICS
-from fastdump._triage.origins import MISSING, ORIGIN, Start
-from fastdump._triage.replicas import different_replicas, missing_operators, missing_steps
-from fastdump._triage.report import (
+from fastdump._triage.records import (
     Finding,
     Infected,
+    InfectedRank,
     OperatorRun,
     Origin,
     Suppressed,
-    TriageReport,
 )
+from fastdump._triage.replicas import different_replicas, missing_operators, missing_steps
+from fastdump._triage.report import TriageReport
 from fastdump._triage.rows import NONE
-from fastdump._triage.sentence import operator_text, origin_sentence, report_sentence
+from fastdump._triage.sentence import operator_words, origin_sentence, report_sentence
+from fastdump._triage.starts import MISSING, ORIGIN, Start
+from fastdump._words.quantities import counted, numbered
 from fastdump.errors import FastdumpError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastdump._table import StatsTable
+    from fastdump._table.stats_table import StatsTable
 
 MAX_FINDINGS = 1000
-"""More are counted; they are of as many different operators."""
+"""Further findings, each of another operator, are only counted."""
 MAX_FOLLOWED = 16
-"""Of so many findings the chain and the damage are told."""
+"""At most this many findings have a chain and a damage."""
 MAX_CHAIN = 1000
-"""Of a longer chain the middle is left out."""
+"""Longer chains lose their middle."""
 
 _SEVERITIES = ("error", "warning")
-_INFINITE_OR_NAN = (findings.INF, findings.NAN)
-_NEAR_LIMIT = (findings.SATURATED, findings.HEADROOM)
+_INFINITE_OR_NAN = (kinds.INF, kinds.NAN)
+_NEAR_LIMIT = (kinds.SATURATED, kinds.HEADROOM)
 
 
-def analyse(table: StatsTable, roots: Sequence[PathLike]) -> TriageReport:
-    """Return what is wrong in a table.
-
-    Parameters
-    ----------
-    table
-        Of any level but "header"; level "full" tells most.
-    roots
-        What the paths in it are relative to, if its files are at hand; else none.
-    """
-    return _Analysis(Evidence(table, roots)).report()
+def tell(table: StatsTable) -> TriageReport:
+    """Return the report on a table of any level but "header"; level "full" tells most."""
+    return _Story(Evidence(table)).report()
 
 
-class _Analysis:
+class _Story:
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
         self._table = evidence.table
@@ -84,22 +77,22 @@ class _Analysis:
         return TriageReport(
             sentence=report_sentence(found, n_tensors, sum(one.tensors for one in suppressed)),
             findings=tuple(found),
-            suppressed=tuple(suppressed),
             notes=tuple(self._notes(found)),
+            suppressed=tuple(suppressed),
             table=self._shown,
             summary={
                 "tensors": n_tensors,
                 "operators": n_operators,
                 "ranks": sorted({rank for rank, _ in rows.lanes if rank is not None}),
                 "steps": np.unique(rows.step[rows.step != NONE]).tolist(),
-                "status": rows.statuses(),
+                "status": count_by(self._table.batch.column("status")),
             },
         )
 
     # Findings that began somewhere
 
     def _grouped(self, begun: list[Begun]) -> list[Finding]:
-        """Return one finding for all beginnings in one operator, errors first, then by time."""
+        """Return a finding for each operator with beginnings, errors first, then by time."""
         when = self._rows.when
         groups: dict[tuple[object, ...], list[Begun]] = defaultdict(list)
         for one in sorted(begun, key=lambda one: (when[one.start.row], one.start.execution)):
@@ -119,21 +112,17 @@ class _Analysis:
         is_first = number == 0 and kind in _INFINITE_OR_NAN
         sentence = origin_sentence(kind, origin, is_first=is_first, jump=first.jump)
         also = tuple(self._run_of(other.start) for other in others)
+        finding = Finding(*kind, sentence, origin, also)
         if not is_followed:
-            return Finding(kind.name, kind.severity, sentence, origin, also)
-        chain = follow(first.origins.graph, start.execution)
-        links = _links(start, chain)
-        shown = links
+            return finding
+        chain = follow(first.search.graph, start.execution)
+        shown = links = _links(start, chain)
         if len(links) > MAX_CHAIN:
             shown = [*links[: MAX_CHAIN // 2], *links[-(MAX_CHAIN // 2) :]]
         if number == 0:
             self._shown = self._rows_of(start, shown)
-        return Finding(
-            kind.name,
-            kind.severity,
-            sentence,
-            origin,
-            also,
+        return replace(
+            finding,
             chain=tuple(self._infected(first, *link) for link in shown),
             chain_length=len(links),
             received=tuple(self._infected(first, *link) for link in chain.received),
@@ -145,7 +134,7 @@ class _Analysis:
         inputs: list[int] = []
         if start.row in self._executions.outputs_of(start.execution):
             inputs = self._executions.inputs_of(start.execution).tolist()
-        row, records = self._table[start.row], [self._table[read] for read in inputs]
+        row, records = self._table[start.row], tuple(self._table[read] for read in inputs)
         cause = None
         if start.verdict == ORIGIN and begun.kind in _INFINITE_OR_NAN and inputs:
             cause = describe_cause(
@@ -160,7 +149,7 @@ class _Analysis:
             reason=start.reason,
             operator=self._run_of(start),
             tensor=row,
-            inputs=tuple(records),
+            inputs=records,
             cause=cause,
             damage=self._damage(begun.kind, start.row) if is_followed else None,
             last_clean=None if start.last_clean == NONE else self._evidence.run(start.last_clean),
@@ -170,7 +159,7 @@ class _Analysis:
         tensor = self._evidence.files.tensor(row)
         if tensor is None or kind not in (*_INFINITE_OR_NAN, *_NEAR_LIMIT):
             return None
-        share = findings.HEADROOM_SHARE if kind is findings.HEADROOM else 1.0
+        share = kinds.HEADROOM_SHARE if kind is kinds.HEADROOM else 1.0
         limit = share * float(self._rows.largest[row])
 
         def is_at_limit(elements: NDArray[Any]) -> NDArray[np.bool_]:
@@ -184,7 +173,7 @@ class _Analysis:
             return None
 
     def _infected(self, begun: Begun, execution: int, step: Step) -> Infected:
-        outputs = begun.origins.infection.bad_outputs(execution)
+        outputs = begun.search.infection.bad_outputs(execution)
         worst = max(outputs, key=lambda row: int(self._rows.n_bad[row]), default=None)
         return Infected(
             operator=self._evidence.run(execution),
@@ -193,13 +182,13 @@ class _Analysis:
             known_by=step.known_by,
         )
 
-    def _by_rank(self, group: list[Begun]) -> dict[int | None, int]:
-        """Return how many executions a finding has infected on each rank."""
+    def _by_rank(self, group: list[Begun]) -> tuple[InfectedRank, ...]:
         starts = {one.start.execution for one in group}
-        reached = Spread(group[0].origins.graph, starts).steps
+        reached = Spread(group[0].search.graph, starts).steps
         lanes = self._executions.lane[np.fromiter(reached, np.int64, len(reached))]
         ranks = Counter(self._rows.lanes[lane][0] for lane in lanes.tolist())
-        return dict(sorted(ranks.items(), key=lambda item: (item[0] is None, item[0])))
+        ordered = sorted(ranks.items(), key=lambda item: (item[0] is None, item[0]))
+        return tuple(InfectedRank(rank, n_operators) for rank, n_operators in ordered)
 
     def _rows_of(self, start: Start, links: Sequence[tuple[int, Step]]) -> StatsTable:
         rows = self._executions.rows_of(start.execution).tolist()
@@ -207,7 +196,7 @@ class _Analysis:
             if execution == start.execution:
                 continue
             outputs = self._executions.outputs_of(execution).tolist()
-            # What was read is mostly the output before it, which is shown.
+            # What was read is usually the output before it, which is shown.
             is_shown = step.known_by[0] in (CONTENT, STATISTICS, ADDRESS)
             if step.read != NONE and not (is_shown and outputs):
                 rows.append(step.read)
@@ -230,38 +219,35 @@ class _Analysis:
         if not different:
             return []
         first, *others = different
-        other = self._evidence.run_of_row(first.other)
+        other = self._lane_text(self._rows.lane[first.other])
         what = "all ranks get the same from it" if first.is_collective else "it is replicated"
         origin = Origin(
             ORIGIN,
-            f"{what}, and {self._rank_text(other)} has other values",
+            f"{what}, and {other} has other values",
             self._evidence.run_of_row(first.row),
             self._table[first.row],
         )
-        kind = findings.REPLICAS_DIFFER
-        sentence = origin_sentence(kind, origin, is_first=False, jump=None)
+        sentence = origin_sentence(kinds.REPLICAS_DIFFER, origin, is_first=False, jump=None)
         also = tuple(self._evidence.run_of_row(one.row) for one in others)
-        return [Finding(kind.name, kind.severity, sentence, origin, also)]
+        return [Finding(*kinds.REPLICAS_DIFFER, sentence, origin, also)]
 
     def _missing(self) -> list[Finding]:
         steps_of = missing_steps(self._evidence)
         found = []
         for lane, steps in steps_of.items():
-            kind = findings.MISSING_STEP
-            word = "step" if len(steps) == 1 else "steps"
-            lacks = f"{self._lane_text(lane)} lacks {word} {ranges_text(steps)}"
-            found.append(Finding(kind.name, kind.severity, f"{lacks}, which others have"))
+            lacks = f"{self._lane_text(lane)} lacks {numbered('step', steps)}"
+            found.append(Finding(*kinds.MISSING_STEP, f"{lacks}, which others have"))
         by_lane = defaultdict(list)
         for one in missing_operators(self._evidence, steps_of):
             by_lane[one.lane].append(one)
         for lane, missing in by_lane.items():
-            kind = findings.MISSING_OPERATOR
             other = self._evidence.run(missing[0].elsewhere)
             step = "" if other.step is None else f" of step {other.step}"
             lacks = f"{self._lane_text(lane)} lacks {counted(len(missing), 'operator')}"
-            first = f"the first of them is {operator_text(other)}{step}"
-            sentence = f"{lacks} that other ranks have; {first}"
-            found.append(Finding(kind.name, kind.severity, sentence))
+            first = f"the first of them is {operator_words(other)}{step}"
+            found.append(
+                Finding(*kinds.MISSING_OPERATOR, f"{lacks} that other ranks have; {first}")
+            )
         return found
 
     def _lane_text(self, lane: int) -> str:
@@ -269,9 +255,6 @@ class _Analysis:
         if rank is not None:
             return f"rank {rank}"
         return "what has no rank" if device is None else f"device {device}"
-
-    def _rank_text(self, run: OperatorRun) -> str:
-        return self._lane_text(self._rows.lanes.index((run.rank, run.device)))
 
     # What else there is to say
 
@@ -283,9 +266,8 @@ class _Analysis:
                 by_type[rows.ops[int(rows.op[row])][0]].append(row)
             for op_type, alike in by_type.items():
                 first = min(alike, key=lambda row: int(rows.when[row]))
-                one = Suppressed(
-                    pattern, kind.name, op_type or None, len(alike), self._table[first]
-                )
+                example = self._table[first]
+                one = Suppressed(pattern, kind.name, op_type or None, len(alike), example)
                 suppressed.append(one)
         return sorted(suppressed, key=lambda one: -one.tensors)
 
@@ -297,13 +279,12 @@ class _Analysis:
                 "the files are not at hand: links are known by statistics, names and order, not "
                 "by content"
             )
-        n_inputs = np.bincount(executions.lane, executions.n_inputs, len(rows.lanes))
-        if found and (n_inputs == 0).any():
+        if found and not self._evidence.dumps_inputs.all():
             notes.append("inputs were not dumped: what was bad first is known by time only")
         n_reported = int((rows.is_reported & self._evidence.tensors).sum())
         if n_reported:
             notes.append(f"{counted(n_reported, 'tensor')} as statistics that the device computed")
-        is_saturated = any(one.kind == findings.SATURATED.name for one in found)
+        is_saturated = any(one.kind == kinds.SATURATED.name for one in found)
         if is_saturated and not self._beginnings.hard.bad.any():
             notes.append(
                 "values are at the limits of their types and none is NaN or Inf: the device may "
@@ -316,16 +297,16 @@ class _Analysis:
         if executions.n_repeated:
             repeated = counted(executions.n_repeated, "tensor")
             notes.append(f"{repeated} that a watcher repeats are left out")
-        for status, number in rows.statuses().items():
+        for status, number in count_by(self._table.batch.column("status")).items():
             if status not in ("ok", "unsupported"):
                 notes.append(f"{counted(number, 'tensor')} {status}")
         return notes
 
 
 def _links(start: Start, chain: Chain) -> list[tuple[int, Step]]:
-    """Return what follows a start: executions, and how each was infected."""
+    """Return the executions that follow from a start, and how each was infected."""
     links = list(zip(chain.executions[1:], chain.steps, strict=True))
     if start.verdict == MISSING:
-        # The one that made it is not in the dump: the chain begins with the one that read it.
+        # The operator is not in the dump: the chain begins with the one that read its output.
         links.insert(0, (chain.executions[0], Step(NONE, NONE, start.row, (NAME,))))
     return links
