@@ -1,19 +1,29 @@
-"""Two dumps of one model, compared tensor by tensor."""
+"""Comparison of two dumps of one model, tensor by tensor.
+
+`side` holds one input, `pairing` finds the tensors that belong together, `elements` compares those
+of dumps and `statistics` those of tables, both into `metrics`. `verdict` judges the metrics by
+`tolerances`, `run` makes the table, and `operators` tells where divergence began.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
+from fastdump._arguments import Engine
 from fastdump._compare.mapping import checked_map, read_map
 from fastdump._compare.operators import DivergentOperator
-from fastdump._compare.progress import CompareProgress, pair_bar
+from fastdump._compare.progress import CompareProgress, reporting_pairs
 from fastdump._compare.run import Comparing
 from fastdump._compare.schema import ComparisonRow
 from fastdump._compare.table import ComparisonTable, read_comparison
 from fastdump._compare.tolerances import Tolerances
-from fastdump._stats import Engine, PathLike
-from fastdump._table import StatsTable
+from fastdump._selection import Conditions, Selection, takes_conditions
+from fastdump._stats import What
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = [
     "CompareProgress",
@@ -25,9 +35,10 @@ __all__ = [
 ]
 
 
+@takes_conditions
 def compare(
-    a: PathLike | StatsTable,
-    b: PathLike | StatsTable,
+    a: What,
+    b: What,
     *,
     rtol: float | None = None,
     atol: float | None = None,
@@ -38,28 +49,25 @@ def compare(
     logical: bool = False,
     map: Mapping[str, str] | str | os.PathLike[str] | None = None,
     threads: int | None = None,
-    io: Engine = "auto",
+    engine: Engine = "auto",
     progress: bool | Callable[[CompareProgress], object] | None = None,
     follow_links: bool = False,
-    op_type: str | Iterable[str] | None = None,
-    op_name: str | Iterable[str] | None = None,
-    step: int | Iterable[int] | None = None,
-    rank: int | Iterable[int] | None = None,
-    tensor: str | Iterable[str] | None = None,
+    **conditions: Unpack[Conditions],
 ) -> ComparisonTable:
     """Compare two dumps of one model: two versions, a device and a reference, two ranks.
 
-    Tensors are paired by the names of their operators, or what is left of them, or by type, shape
-    and order; docs/compare.md says how. Every pair is streamed once over both tensors, whose types
-    and layouts may differ. Only Fortran-order arrays, FFTS+ slices against whole tensors, and
-    packed elements that a layout takes out of their bytes take memory for both tensors of a pair.
+    Tensors are paired by the names of their operators, by what versions and frameworks leave of
+    these names, or by type, shape and order; docs/compare.md says how. Both tensors of a pair are
+    streamed once; their types and layouts may differ. Only Fortran-order arrays, FFTS+ slices
+    against whole tensors, and packed elements that a layout takes out of their bytes are held in
+    memory, both tensors of one pair at a time.
 
     Parameters
     ----------
     a, b
-        What is compared, `b` as the reference: dump directories, dump files, ``.npy`` files that
-        were converted from a dump or directories of them; or two tables of statistics, as
-        `StatsTable` or in files, of which no tensor is opened.
+        What to compare; `b` is the reference. Dump directories, dump files, ``.npy`` files
+        converted from a dump or directories of them, several paths, or a `Dump`; or two tables of
+        statistics, each a `StatsTable` or its file, for which no tensor is opened.
     rtol, atol
         Two elements are close if ``|a - b| <= atol + rtol * |b|``. Default: by element type.
     max_mismatched
@@ -71,36 +79,37 @@ def compare(
     kl
         Whether to compute the Kullback-Leibler divergence too, which takes a second pass.
     logical
-        Whether to leave out the padding of private formats also where both tensors have the same.
+        Whether to leave out the padding of private formats even where both tensors have the same.
     map
-        Names of operators in `a` and those that they have in `b`, or a file of them: ``.csv`` with
-        two columns, or a JSON object. ``name:output.0`` means one tensor. They come before all
+        Names of operators in `a` and their names in `b`, or a file of these: ``.csv`` with two
+        columns, or a JSON object. ``name:output.0`` means one tensor. The map comes before all
         other ways of pairing.
     threads
         Default: the environment variable ``FASTDUMP_THREADS``, or the CPUs this process may use.
         The result does not depend on it.
-    io
+    engine
         How payloads are read: "mmap", "read", or "auto", which chooses for each file.
     progress
         True for a progress bar on stderr, if that is a terminal; or a function that is called about
-        ten times a second with a `CompareProgress`. An exception that it raises ends it all.
+        ten times a second with a `CompareProgress`. An exception that it raises ends everything.
     follow_links
-        Whether to follow symbolic links below `a` and `b`.
-    op_type, op_name, step, rank, tensor
-        As of `stats`: only these of `a` with their partners, and of what has none only these.
+        Whether to follow symbolic links below directories.
+    **conditions
+        Which tensors of `a`, with their partners, and which tensors without a partner; `Selection`
+        says what each condition means.
 
     Returns
     -------
     ComparisonTable
-        A row for each pair and for each tensor without a partner.
+        One row for each pair and for each tensor without a partner.
 
     Raises
     ------
     NoDumpError
-        If there is not a single tensor on one side.
+        If there is not a single tensor on one side, or none is selected.
     DumpFormatError
         If a table or the map in a file is damaged.
-    ValueError
+    TypeError, ValueError
         If an argument has a value that it cannot have, or one side is a dump and the other a table
         of statistics.
     OSError
@@ -113,38 +122,27 @@ def compare(
     >>> for op in table.by_added_error()[:5]:  # doctest: +SKIP
     ...     print(op.op_name, op.cause, op.added_error)
     """
-    if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress is {progress!r}, expected True, None or a function")
-    comparing = Comparing(
-        a,
-        b,
-        tolerances=Tolerances(
-            rtol, atol, max_mismatched, min_cosine_similarity, max_relative_distance
-        ),
-        kl=kl,
-        logical=logical,
-        names=names_of(map),
-        threads=threads,
-        io=io,
-        follow_links=follow_links,
-        conditions={
-            "op_type": op_type,
-            "op_name": op_name,
-            "step": step,
-            "rank": rank,
-            "tensor": tensor,
-        },
-    )
-    if progress is True:
-        with pair_bar() as bar:
-            comparing.run(bar)
-    else:
-        comparing.run(progress or None)
+    with reporting_pairs(progress) as on_progress:
+        comparing = Comparing(
+            a,
+            b,
+            tolerances=Tolerances(
+                rtol, atol, max_mismatched, min_cosine_similarity, max_relative_distance
+            ),
+            kl=kl,
+            logical=logical,
+            names=names_of(map),
+            threads=threads,
+            engine=engine,
+            follow_links=follow_links,
+            selection=Selection.of(conditions),
+        )
+        comparing.run(on_progress)
     return comparing.table()
 
 
 def names_of(names: Mapping[str, str] | str | os.PathLike[str] | None) -> dict[str, str] | None:
-    """Return the user's names, from a file if that is given."""
+    """Return the user's map of names, read from a file if that is given."""
     if names is None:
         return None
     return checked_map(names) if isinstance(names, Mapping) else read_map(names)

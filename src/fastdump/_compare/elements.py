@@ -1,16 +1,23 @@
-"""Pairs of tensors of two dumps, compared element by element."""
+"""Comparison of pairs of tensors of two dumps, element by element."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from arro3.core import Table
 
 from fastdump import _core
-from fastdump._arrow_column import (
+from fastdump._arguments import INT64_MAX
+from fastdump._compare.logical_order import SizesDifferError, check_shapes, in_one_order
+from fastdump._compare.materialised import compare_materialised
+from fastdump._compare.metrics import Metrics
+from fastdump._compare.progress import CompareProgress
+from fastdump._compare.tensors import BITS, Tensors
+from fastdump._compare.tolerances import Tolerance, Tolerances
+from fastdump._progress import INTERVAL_S
+from fastdump._table.arrow_column import (
     boolean_array,
     integer_array,
     is_null,
@@ -18,19 +25,6 @@ from fastdump._arrow_column import (
     text_list,
     values,
 )
-from fastdump._column import INT64_MAX
-from fastdump._compare.host_order import (
-    SizesDifferError,
-    check_shapes,
-    in_one_order,
-)
-from fastdump._compare.materialised import compare_materialised
-from fastdump._compare.metrics import Metrics
-from fastdump._compare.progress import CompareProgress
-from fastdump._compare.side import Side
-from fastdump._compare.tensors import BITS, Tensors
-from fastdump._compare.tolerances import Tolerance, Tolerances
-from fastdump._progress import INTERVAL_S
 from fastdump.errors import DumpFormatError, LayoutError, UnsupportedDTypeError
 
 if TYPE_CHECKING:
@@ -42,56 +36,48 @@ _Layouts: TypeAlias = tuple[_core.HostLayout, _core.HostLayout]
 
 
 class ElementComparison:
-    """Tensors of two dumps in pairs; filled by `run`, as far as that comes.
+    """Metrics of pairs of tensors of two dumps, which `run` fills as far as it comes.
 
     Parameters
     ----------
     a, b
-        The dumps.
-    rows_a, rows_b
-        Rows that belong together, shape (pairs,).
+        The tensors of the two dumps, those that belong together at the same position.
     """
 
     def __init__(
         self,
-        a: Side,
-        b: Side,
-        rows_a: NDArray[np.int64],
-        rows_b: NDArray[np.int64],
+        a: Tensors,
+        b: Tensors,
         *,
         tolerances: Tolerances,
         kl: bool,
         logical: bool,
         threads: int,
-        io: str,
+        engine: str,
     ) -> None:
-        self._a = Tensors(a, rows_a)
-        self._b = Tensors(b, rows_b)
+        self._a, self._b = a, b
         self._kl = kl
         self._logical = logical
         self._threads = threads
-        self._io = io
-        self.metrics = Metrics(len(rows_a))
-        self.tolerances = tolerances.of_pairs(self._a.dtype, self._b.dtype)
-        self._done = CompareProgress(len(rows_a), 0, 0)
-        # Of pairs that are compared in the order of the host.
+        self._engine = engine
+        self.metrics = Metrics(len(a.dtype))
+        self.tolerances = tolerances.of_pairs(a.dtype, b.dtype)
+        self.done = CompareProgress(len(a.dtype), 0, 0)
+        # Layouts of the pairs that are compared in their logical order.
         self._layouts: dict[int, _Layouts] = {}
         self._notes: dict[int, str] = {}
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that were read, of both sides."""
-        return self._done.bytes_done
-
     def run(self, on_progress: Callable[[CompareProgress], object] | None) -> None:
-        """Compare; what was done before an exception of `on_progress` or Ctrl-C stays."""
+        """Compare; an exception of `on_progress` or Ctrl-C leaves what was done before."""
         metrics = self.metrics
         metrics.set_status(np.arange(len(metrics)), "not_compared", _NOT_COMPARED)
         left = self._without_those_that_cannot()
-        in_host_order = left & self._needs_host_order
-        in_memory = in_host_order & self._needs_memory
+        in_logical_order = left & self._needs_logical_order
+        a, b = self._a, self._b
+        # These cannot be streamed in their logical order.
+        in_memory = in_logical_order & (a.is_fortran | b.is_fortran | a.is_slice | b.is_slice)
         report = on_progress or (lambda progress: None)
-        for row in np.flatnonzero(in_host_order & ~in_memory).tolist():
+        for row in np.flatnonzero(in_logical_order & ~in_memory).tolist():
             left[row] = self._find_layouts(row)
         different, numbers = self.tolerances
         for number, tolerance in enumerate(different):
@@ -99,15 +85,15 @@ class ElementComparison:
             self._compare_streamed(rows, tolerance, report)
         for row in filter(self._is_taken_apart, self._layouts):
             self._compare_in_memory(row)
-            report(self._done)
+            report(self.done)
         for row in np.flatnonzero(in_memory).tolist():
             self._compare_in_memory(row)
-            self._advance(1, self._a.nbytes[row] + self._b.nbytes[row])
-            report(self._done)
-        report(self._done)
+            self.done = self._after(1, a.nbytes[row] + b.nbytes[row])
+            report(self.done)
+        report(self.done)
 
     def _without_those_that_cannot(self) -> NDArray[np.bool_]:
-        """Return which pairs have elements on both sides; the others learn why not."""
+        """Return which pairs have elements on both sides; the status of the others says why not."""
         left = np.ones(len(self.metrics), np.bool_)
         for side, tensors in (("a", self._a), ("b", self._b)):
             for status in ("absent", "unsupported"):
@@ -115,29 +101,29 @@ class ElementComparison:
                 notes = [f"{side}: {tensors.note[i] or status}" for i in rows.tolist()]
                 self.metrics.set_status(rows, status, notes)
                 left[rows] = False
-            untyped = np.flatnonzero(np.array([d is None for d in tensors.dtype], np.bool_) & left)
-            self.metrics.set_status(untyped, "unsupported", f"{side}: bytes without a type")
-            left[untyped] = False
-            reported = np.flatnonzero(tensors.is_reported & left)
-            note = f"{side}: there are only statistics, which the device computed"
-            self.metrics.set_status(reported, "unsupported", note)
-            left[reported] = False
-        self._advance(int((~left).sum()), 0)
+            is_untyped = np.array([dtype is None for dtype in tensors.dtype], np.bool_)
+            for without_elements, note in (
+                (is_untyped, "bytes without a type"),
+                (tensors.is_reported, "there are only statistics, which the device computed"),
+            ):
+                rows = np.flatnonzero(left & without_elements)
+                self.metrics.set_status(rows, "unsupported", f"{side}: {note}")
+                left[rows] = False
+        self.done = self._after(int((~left).sum()), 0)
         return left
 
-    def _advance(self, n_pairs: int, nbytes: int) -> None:
-        done = self._done
-        self._done = CompareProgress(
-            done.pairs, done.pairs_done + n_pairs, done.bytes_done + nbytes
-        )
+    def _after(self, n_pairs: int, nbytes: int) -> CompareProgress:
+        """Return the progress after so many more pairs."""
+        done = self.done
+        return CompareProgress(done.pairs, done.pairs_done + n_pairs, done.bytes_done + nbytes)
 
     def _find_layouts(self, row: int) -> bool:
-        """Find how a pair becomes host arrays; return whether there is anything to compare."""
+        """Find the layouts of a pair's logical arrays; return whether the pair can be compared."""
         a, b = self._a, self._b
         try:
             stored_a, stored_b = a.stored(row, b), b.stored(row, a)
             if self._lie_alike(row) and not (a.is_private[row] and b.is_private[row]):
-                # An array that was converted as it is lies as the other does, but has lost how.
+                # An array that was converted as it is has the other's layout, but does not say so.
                 stored_a = stored_b = stored_a if a.is_private[row] else stored_b
             layouts = in_one_order(stored_a, stored_b)
             note = check_shapes(*layouts)
@@ -153,7 +139,7 @@ class ElementComparison:
             if note is not None:
                 self._notes[row] = note
             return True
-        self._advance(1, 0)
+        self.done = self._after(1, 0)
         return False
 
     def _set_error(self, row: int, error: Exception) -> None:
@@ -184,25 +170,18 @@ class ElementComparison:
             atol=tolerance.atol,
             kl=self._kl,
             threads=self._threads,
-            io=self._io,
+            engine=self._engine,
         )
-        before = self._done
 
         def on_progress(progress: _core.ComparisonProgress) -> None:
-            report(
-                CompareProgress(
-                    before.pairs,
-                    before.pairs_done + progress.pairs_done,
-                    before.bytes_done + progress.bytes_done,
-                )
-            )
+            report(self._after(progress.pairs_done, progress.bytes_done))
 
         try:
             comparison.run(on_progress, INTERVAL_S)
         finally:
-            # After Ctrl-C too: what was finished counts.
+            # After Ctrl-C too, finished pairs count.
             progress = comparison.progress()
-            self._advance(progress.pairs_done, progress.bytes_done)
+            self.done = self._after(progress.pairs_done, progress.bytes_done)
             self._store(rows, Table(comparison.table()))
 
     def _store(self, rows: NDArray[np.int64], table: Table) -> None:
@@ -230,7 +209,7 @@ class ElementComparison:
             )
 
     def _with_headers(self, row: int, status: str, note: str | None) -> tuple[str, str | None]:
-        """Return status and note with what headers alone could tell."""
+        """Return status and note, completed by what only headers tell."""
         if status != "ok":
             return status, note
         notes = []
@@ -245,7 +224,7 @@ class ElementComparison:
         return status, "; ".join(notes) or note
 
     def _is_taken_apart(self, row: int) -> bool:
-        """Tell whether a layout takes packed elements out of their bytes, which is not streamed."""
+        """Tell whether a layout takes packed elements out of their bytes, instead of streaming."""
         bits = min(BITS.get(dtypes[row] or "", 8) for dtypes in (self._a.dtype, self._b.dtype))
         return bits < 8 and self.metrics.status[row] == "unsupported"
 
@@ -272,18 +251,12 @@ class ElementComparison:
         self.metrics.status[row], self.metrics.note[row] = "ok", note
 
     @property
-    def _needs_memory(self) -> NDArray[np.bool_]:
-        """Which of the pairs that do not lie alike cannot be streamed."""
+    def _needs_logical_order(self) -> NDArray[np.bool_]:
+        """Pairs that do not lie alike."""
         a, b = self._a, self._b
-        return a.is_fortran | b.is_fortran | a.is_slice | b.is_slice
-
-    @cached_property
-    def _needs_host_order(self) -> NDArray[np.bool_]:
-        """Which pairs do not lie alike."""
-        needs = np.zeros(len(self.metrics), np.bool_)
-        a, b = self._a, self._b
-        odd = np.flatnonzero(a.is_odd | b.is_odd | _differ(a.format, b.format))
-        for i in odd.tolist():
+        differ = np.array([x != y for x, y in zip(a.format, b.format, strict=True)], np.bool_)
+        needs = a.is_odd | b.is_odd | differ
+        for i in np.flatnonzero(needs).tolist():
             needs[i] = self._lie_apart(i)
         return needs
 
@@ -293,20 +266,14 @@ class ElementComparison:
             return True
         if a.is_slice[i] or b.is_slice[i]:
             return a.shape[i] != b.shape[i]
-        if self._logical and (a.is_private[i] or b.is_private[i]):
-            return True
         if a.is_private[i] or b.is_private[i]:
-            return not self._lie_alike(i)
+            return self._logical or not self._lie_alike(i)
         # Orders of axes that have names.
         return "ND" not in (a.format[i], b.format[i]) and a.format[i] != b.format[i]
 
     def _lie_alike(self, i: int) -> bool:
         """Tell whether two tensors can be compared as stored though a format is private."""
         a, b = self._a, self._b
-        # An array that was converted as it is has the shape of storage, and says no format.
+        # An array that was converted as it is has the stored shape, but tells no format.
         alike = a.format[i] == b.format[i] or not (a.is_private[i] and b.is_private[i])
         return bool((a.is_private[i] or b.is_private[i]) and alike and a.shape[i] == b.shape[i])
-
-
-def _differ(a: list[str | None], b: list[str | None]) -> NDArray[np.bool_]:
-    return np.array([x != y for x, y in zip(a, b, strict=True)], np.bool_)

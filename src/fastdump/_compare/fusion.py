@@ -1,4 +1,4 @@
-"""Operators that a compiler fused: found by what is left of the names of those they came from."""
+"""Operators that a compiler fused, found by the names of their parts or by their headers."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from fastdump._compare.names import in_file_name, tokens
-from fastdump._header import describe_file
+from fastdump._tensor.dump_file import describe_file
 from fastdump.errors import FastdumpError
 
 _MAX_HEADERS = 20_000
 
 
 def parts_of(fused: Iterable[str], others: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Return of each joined name in `fused` the names in `others` that it begins and ends with.
+    """Return for each joined name in `fused` the names in `others` that it begins and ends with.
 
     A compiler that fuses A, B and C calls the result ``A_B_C``: its inputs are those of A, its
-    outputs those of C. A name that begins or ends with but one name is not taken for a joined one.
+    outputs those of C. A name that only begins, or only ends, with another one is not joined.
     """
     by_words = {tokens(name): name for name in others}
     found = {}
@@ -35,17 +35,17 @@ def parts_of(fused: Iterable[str], others: Iterable[str]) -> dict[str, tuple[str
 
 
 def original_outputs(outputs: Mapping[int, tuple[str, int]]) -> Iterator[tuple[int, str, int]]:
-    """Yield of outputs that stem from another operator its name, and which output they were.
+    """Yield for each output that stems from another operator that operator and the output's index.
 
     Parameters
     ----------
     outputs
-        Of a row, its file and which output of the operator it is.
+        By row: the file, and the index of the output.
 
     Yields
     ------
     row, name, index
-        `name` as names of files have it.
+        `name` as file names spell it.
     """
     rows: dict[str, list[tuple[int, int]]] = {}
     for row, (path, index) in outputs.items():

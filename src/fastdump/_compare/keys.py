@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class Keys(NamedTuple):
-    """Integers of the rows of either table."""
+    """An integer for each row of either table."""
 
     a: Integers
     b: Integers
 
 
 class Masks(NamedTuple):
-    """Which rows of either table."""
+    """A boolean for each row of either table."""
 
     a: Flags
     b: Flags
 
     def both(self) -> bool:
-        """Tell whether there is a row on either side."""
+        """Tell whether some row is chosen on both sides."""
         return bool(self.a.any() and self.b.any())
 
 
@@ -56,8 +56,13 @@ def combined(*columns: Keys) -> Keys:
     return Keys(key[:n_a].astype(np.int64), key[n_a:].astype(np.int64))
 
 
+def key_of(*columns: Sequence[Hashable]) -> Integers:
+    """Return integers that are equal where all of some columns of one table are."""
+    return combined(*(codes(column, ()) for column in columns)).a
+
+
 def occurrences(key: Integers) -> Integers:
-    """Return of each row how many rows before it have the same key."""
+    """Return for each row how many earlier rows have the same key."""
     order = np.argsort(key, kind="stable")
     in_order = key[order]
     is_first = np.ones(len(key), np.bool_)
@@ -69,7 +74,7 @@ def occurrences(key: Integers) -> Integers:
 
 
 def joined(keys: Keys) -> Keys:
-    """Return the positions of rows with equal keys: the first with the first, and so on."""
+    """Return the positions of rows with equal keys; of several, the first joins the first."""
     numbered = combined(keys, Keys(occurrences(keys.a), occurrences(keys.b)))
     _, a, b = np.intersect1d(numbered.a, numbered.b, assume_unique=True, return_indices=True)
     return Keys(a.astype(np.int64), b.astype(np.int64))

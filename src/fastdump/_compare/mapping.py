@@ -1,4 +1,4 @@
-"""A user's file that says which operator of one dump is which of the other."""
+"""Maps of names, from a user or a file: operators of one dump and their partners in the other."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias
 
 from fastdump.errors import DumpFormatError
-
-NameMap: TypeAlias = "Mapping[str, str]"
 
 _TENSOR = re.compile(r"(.+):(input|output|buffer|space)\.(\d{1,9})", re.DOTALL)
 
@@ -45,7 +42,7 @@ def checked_map(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def tensor_of(name: str) -> tuple[str, tuple[str, int] | None]:
-    """Return the operator's name, and which tensor is meant: ``name:output.0``; None: all."""
+    """Split ``name:output.0`` into the operator's name and its tensor; None stands for all."""
     match = _TENSOR.fullmatch(name)
     return (name, None) if match is None else (match[1], (match[2], int(match[3])))
 

@@ -1,8 +1,8 @@
-"""Pairs that the core cannot stream in the order of the host: both are brought there in memory.
+"""Comparison in memory of pairs that the core cannot stream in their logical order.
 
-Those are Fortran-order arrays, FFTS+ slices that have to be joined, and packed elements that a
-layout takes apart. The only place that reads tensors through Python: both tensors of a pair are in
-memory at once, one pair at a time.
+Such pairs are Fortran-order arrays, FFTS+ slices that have to be joined, and packed elements that a
+layout takes apart. Only here tensors are read through Python: both tensors of one pair at a time
+are in memory.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from __future__ import annotations
 from typing import Any
 
 from fastdump import _core
-from fastdump._compare.host_order import Stored, check_shapes, in_one_order
+from fastdump._array.stats_of import element_bytes
+from fastdump._compare.logical_order import Stored, check_shapes, in_one_order
 from fastdump._compare.tolerances import Tolerance
-from fastdump._stats_of import element_bytes
-from fastdump._tensor import Tensor
+from fastdump._tensor.tensor import Tensor
 
 
 def compare_materialised(
     a: Tensor, b: Tensor, *, tolerance: Tolerance, kl: bool, threads: int
 ) -> tuple[dict[str, Any], str | None]:
-    """Return the metrics of two host arrays by name, and a note.
+    """Return the metrics of two logical arrays by name, and a note.
 
     Raises
     ------
     SizesDifferError
         If they have different numbers of elements.
     LayoutError, UnsupportedDTypeError, DumpFormatError, OSError
-        As `Tensor.logical` does.
+        As raised by `Tensor.logical`.
     """
     layouts = in_one_order(_stored(a), _stored(b))
     note = check_shapes(*layouts)
@@ -45,7 +45,7 @@ def compare_materialised(
         kl=kl,
         threads=threads,
     )
-    # Types that numpy lacks were converted, so that they look like others.
+    # Types that numpy lacks were converted, so their bits are not those of the dump.
     if a.dtype_name != b.dtype_name:
         metrics |= {"bit_equal": False, "ulp_max": None}
     elif array_a.dtype.name != a.dtype_name:
@@ -54,11 +54,10 @@ def compare_materialised(
 
 
 def _stored(tensor: Tensor) -> Stored:
-    original_op = tensor.description.get("original_op")
     return Stored(
         tensor.format or "ND",
-        tensor.description["full_shape"] or tensor.declared_shape,
+        tensor.full_shape,
         tensor.origin_shape,
         tensor.sub_format,
-        original_op["format"] if original_op else None,
+        tensor.origin_format,
     )

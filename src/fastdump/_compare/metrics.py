@@ -1,4 +1,4 @@
-"""Columns of metrics that are filled row by row or in part, and become a table's columns."""
+"""Metrics of pairs as columns, filled row by row or in part."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastdump._column import INT64_MAX
-from fastdump._compare.schema import METRICS
+from fastdump._arguments import INT64_MAX
+from fastdump._compare.schema import COLUMN, METRICS
+from fastdump._table.arrow_column import column_of
+from fastdump._table.buffers import column_with_nulls
 
 if TYPE_CHECKING:
+    from arro3.core import Array
     from numpy.typing import NDArray
 
 
@@ -23,20 +26,20 @@ class Metrics:
         NaN is null.
     integers : dict of str to a pair of arrays, shape (pairs,)
         Numbers, and which of them are known. bit_equal is 0 or 1.
-    status, note : list
-        A text or None for each pair.
+    status, note : ndarray of object, shape (pairs,)
+        A text for each pair; a note may be None.
     """
 
     def __init__(self, n: int) -> None:
         self.reals: dict[str, NDArray[np.float64]] = {}
         self.integers: dict[str, tuple[NDArray[np.int64], NDArray[np.bool_]]] = {}
-        for column in METRICS:
-            if column.kind == "real":
-                self.reals[column.name] = np.full(n, np.nan)
+        for name in METRICS:
+            if COLUMN[name].type == "real":
+                self.reals[name] = np.full(n, np.nan)
             else:
-                self.integers[column.name] = (np.zeros(n, np.int64), np.zeros(n, np.bool_))
-        self.status: list[str] = ["ok"] * n
-        self.note: list[str | None] = [None] * n
+                self.integers[name] = (np.zeros(n, np.int64), np.zeros(n, np.bool_))
+        self.status: NDArray[np.object_] = np.full(n, "ok", object)
+        self.note: NDArray[np.object_] = np.full(n, None, object)
 
     def __len__(self) -> int:
         return len(self.status)
@@ -53,19 +56,24 @@ class Metrics:
 
     def set_status(self, rows: NDArray[np.int64], status: str, note: str | Sequence[str]) -> None:
         """Set the status of some pairs, and one note or one for each."""
-        for i, row in enumerate(rows.tolist()):
-            self.status[row] = status
-            self.note[row] = note if isinstance(note, str) else note[i]
+        self.status[rows] = status
+        self.note[rows] = note
 
-    def columns(self) -> dict[str, list[Any]]:
-        """Return all as lists, None for null."""
-        columns: dict[str, list[Any]] = {}
+    def columns(self, pairs: NDArray[np.int64]) -> dict[str, Array]:
+        """Return the metrics of some pairs as columns, null where the number of a pair is -1."""
+        is_pair = pairs >= 0
+        columns = {}
         for name, reals in self.reals.items():
-            values = reals.astype(object)
-            values[np.isnan(reals)] = None
-            columns[name] = values.tolist()
+            taken = np.append(reals, np.nan)[pairs]
+            columns[name] = column_with_nulls(taken, ~np.isnan(taken))
         for name, (numbers, known) in self.integers.items():
-            values = (numbers.astype(np.bool_) if name == "bit_equal" else numbers).astype(object)
-            values[~known] = None
-            columns[name] = values.tolist()
-        return {**columns, "status": self.status, "note": self.note}
+            values = numbers.astype(np.bool_) if name == "bit_equal" else numbers
+            taken = np.append(values, values.dtype.type(0))[pairs]
+            columns[name] = column_with_nulls(taken, np.append(known, False)[pairs] & is_pair)
+        return columns
+
+
+def text_column(texts: NDArray[np.object_], pairs: NDArray[np.int64]) -> Array:
+    """Return a text of each pair as a column, null where the number of a pair is -1."""
+    with_null: NDArray[np.object_] = np.append(texts, np.array([None], object))
+    return column_of(with_null[pairs].tolist(), "text")

@@ -1,14 +1,14 @@
-"""Names of operators made comparable: what versions, frameworks and file names change in them."""
+"""Names of operators made comparable, without what versions, frameworks and file names change."""
 
 from __future__ import annotations
 
 import functools
 import re
 
-from fastdump import _file_name
+from fastdump import _op_name
 
 _SEPARATORS = re.compile(r"[\s./\\_:\-]+")
-# Of wrappers around a model, which come and go.
+# Names of wrappers around a model, which one run may have and the other lack.
 _WRAPPERS = frozenset(
     ("model", "module", "default", "network", "net", "backbone", "graph", "main", "root", "self")
 )
@@ -21,25 +21,25 @@ _DIGITS_AT_END = re.compile(r"\d+$")
 
 @functools.lru_cache(maxsize=1 << 16)
 def in_file_name(name: str | None) -> str | None:
-    """Return `name` as names of files have it."""
-    return None if name is None else _file_name.in_file_name(name)
+    """Return `name` as file names spell it."""
+    return None if name is None else _op_name.in_file_name(name)
 
 
 def dump_file_name(path: str | None) -> str | None:
-    """Return the name of the dump file that a file is, or was converted from."""
+    """Return the name of a dump file, or of the dump file that a file was converted from."""
     return None if path is None else _CONVERTED.sub("", path.rpartition("/")[2])
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def tokens(name: str) -> tuple[str, ...]:
-    """Return the words of a name, in lower case, whatever separates them."""
+    """Return the words of a name in lower case, without their separators."""
     plain = _SLICE.sub("", _SUBGRAPH.sub("", name))
     return tuple(word for word in _SEPARATORS.split(plain.lower()) if word)
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def normalised(name: str | None) -> str | None:
-    """Return `name` without wrappers in front, with one kind of separator.
+    """Return `name` without leading wrappers and with ``_`` as the only separator.
 
     >>> normalised("model.layers.3/Add")
     'layers_3_add'

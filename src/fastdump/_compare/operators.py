@@ -1,41 +1,42 @@
-"""Operators that diverge: which of them began, which only pass it on, and what each adds."""
+"""Diverging operators: where divergence began, where it is passed on, and what each adds."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._arrow_column import integer_array, is_null, real_array, text_list
-from fastdump._compare.keys import codes, combined, occurrences
+from fastdump._compare.keys import key_of, occurrences
 from fastdump._compare.where import NULL
-from fastdump._quantities import is_integer
+from fastdump._json import NOT_IN_JSON
+from fastdump._table.arrow_column import integer_array, is_in, is_null, real_array, text_list
+from fastdump._words.places import tensor_name
+from fastdump._words.quantities import is_integer
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
     from numpy.typing import NDArray
 
-CAUSES = ("here", "inherited", "unknown", "input")
-
 
 @dataclass(frozen=True, slots=True)
 class DivergentOperator:
-    """One execution of an operator of which some tensor diverges.
+    """One execution of an operator with a diverging tensor.
 
-    The error of a tensor is its relative Euclidean distance; of integers and bool the share of
-    elements that differ; of statistics their difference; and infinite if elements are NaN or Inf in
-    one of the two only.
+    The error of a tensor is its relative Euclidean distance; for integers and bool the share of
+    elements that differ; for statistics their difference. It is infinite if elements are NaN or Inf
+    in only one of the two.
 
     Attributes
     ----------
     rank, step, op_type, op_name
-        Which operator, in `a`.
+        The operator, as in `a`.
     tensor
         Its diverging tensor with the largest error, an output if one diverges: "output.0".
     path_a, path_b, timestamp
-        Files of that tensor, and the time of that in `a`.
+        The files of that tensor, and the time of the execution in `a`.
     cause
         "here": its outputs diverge although all its inputs were compared and agree. "inherited":
         an input diverges already. "unknown": its outputs diverge, no input is known to, but not all
@@ -43,10 +44,10 @@ class DivergentOperator:
     input_error, output_error
         Largest error of the inputs, and of the outputs; None if none was compared.
     added_error
-        `output_error` less `input_error` (0 if no input was compared). Negative if the operator
+        `output_error` minus `input_error` (0 if no input was compared). Negative if the operator
         reduces the error; None if no output was compared.
     row
-        Of that tensor, in the table.
+        Index of that tensor in the table: ``table[op.row].tensor_a()`` opens it.
     """
 
     rank: int | None
@@ -61,7 +62,7 @@ class DivergentOperator:
     input_error: float | None
     output_error: float | None
     added_error: float | None
-    row: int
+    row: int = field(metadata=NOT_IN_JSON)
 
 
 def row_errors(batch: RecordBatch) -> NDArray[np.float64]:
@@ -70,7 +71,7 @@ def row_errors(batch: RecordBatch) -> NDArray[np.float64]:
         real_array(batch.column("relative_euclidean_distance")),
         real_array(batch.column("statistics_difference")),
     )
-    # How far indices or identifiers are apart says nothing.
+    # The distance between indices or identifiers means nothing.
     dtypes = zip(
         text_list(batch.column("dtype_a")), text_list(batch.column("dtype_b")), strict=True
     )
@@ -88,15 +89,11 @@ def row_errors(batch: RecordBatch) -> NDArray[np.float64]:
 
 def divergent_operators(batch: RecordBatch) -> list[DivergentOperator]:
     """Return the operators with a diverging tensor, in the order of execution."""
-    verdict = text_list(batch.column("verdict"))
-    diverges = np.array([text == "diverges" for text in verdict], np.bool_)
+    diverges = is_in(batch.column("verdict"), ("diverges",))
     if not diverges.any():
         return []
-    compared = np.array([text is not None for text in verdict], np.bool_)
-    io = text_list(batch.column("io"))
-    is_input, is_output = (
-        np.array([text == w for text in io], np.bool_) for w in ("input", "output")
-    )
+    compared = ~is_null(batch.column("verdict"))
+    is_input, is_output = (is_in(batch.column("io"), (io,)) for io in ("input", "output"))
     error = row_errors(batch)
 
     operator = _executions(batch)
@@ -114,110 +111,40 @@ def divergent_operators(batch: RecordBatch) -> list[DivergentOperator]:
     output_error = largest(is_output & compared)
     input_diverges, output_diverges = any_of(is_input & diverges), any_of(is_output & diverges)
     is_sure = any_of(is_input & compared) & ~any_of(is_input & ~compared)
-    cause = np.where(
-        ~output_diverges,
-        CAUSES.index("input"),
-        np.where(
-            input_diverges,
-            CAUSES.index("inherited"),
-            np.where(is_sure, CAUSES.index("here"), CAUSES.index("unknown")),
-        ),
+    # The first condition that holds decides.
+    cause = np.select(
+        [~output_diverges, input_diverges, is_sure], ["input", "inherited", "here"], "unknown"
     )
-    first = np.full(n, len(operator))
-    np.minimum.at(first, operator, np.arange(len(operator)))
+    _, first = np.unique(operator, return_index=True)
     timestamp = integer_array(batch.column("timestamp"), null=NULL)
     found = np.flatnonzero(output_diverges | input_diverges)
     # Ranks run side by side: time orders them, where every file has one.
     times = timestamp[first[found]]
     order = np.lexsort((first[found], times if (times != NULL).all() else np.zeros(len(found))))
-    worst = _worst_rows(operator, diverges, is_output, error, n)
-    columns = _Columns(batch)
+    # The worst row of an operator is the last: an output if one diverges, with the largest error.
+    rows = np.flatnonzero(diverges)
+    rows = rows[np.lexsort((-rows, error[rows], is_output[rows]))]
+    worst = dict(zip(operator[rows].tolist(), rows.tolist(), strict=True))
+    make = _maker(batch)
     return [
-        columns.operator(
-            int(worst[i]),
-            CAUSES[cause[i]],
-            _known(input_error[i]),
-            _known(output_error[i]),
-        )
+        make(worst[i], str(cause[i]), _known(input_error[i]), _known(output_error[i]))
         for i in found[order].tolist()
     ]
 
 
-def _executions(batch: RecordBatch) -> NDArray[np.int64]:
-    """Return a number of each row that those of one execution of an operator share.
+def _maker(
+    batch: RecordBatch,
+) -> Callable[[int, str, float | None, float | None], DivergentOperator]:
+    """Return a function that makes a record from the row to look at, the cause and the errors."""
+    names = ("rank", "step", "timestamp", "op_type", "op_name", "path_a", "path_b")
+    columns = {name: batch.column(name).to_pylist() for name in (*names, "io", "index")}
 
-    Files do not tell: of collective operators there is one for inputs and one for outputs, and of
-    converted dumps one for each tensor. The first of the inputs belongs to the first of the
-    outputs.
-    """
-    names, paths = text_list(batch.column("op_name")), text_list(batch.column("path_a"))
-    other_paths = text_list(batch.column("path_b"))
-    identity = [
-        name if name is not None else (path, other)
-        for name, path, other in zip(names, paths, other_paths, strict=True)
-    ]
-    columns = [
-        *(
-            codes(integer_array(batch.column(name), null=NULL).tolist(), [])
-            for name in ("rank", "device", "model_id", "step")
-        ),
-        *(codes(text_list(batch.column(name)), []) for name in ("model", "op_type")),
-        codes(identity, []),
-    ]
-    operator = combined(*columns)
-    tensor = combined(
-        operator,
-        codes(text_list(batch.column("io")), []),
-        codes(integer_array(batch.column("index"), null=NULL).tolist(), []),
-    ).a
-    return combined(operator, type(operator)(occurrences(tensor), operator.b)).a
-
-
-def _worst_rows(
-    operator: NDArray[np.int64],
-    diverges: NDArray[np.bool_],
-    is_output: NDArray[np.bool_],
-    error: NDArray[np.float64],
-    n: int,
-) -> NDArray[np.int64]:
-    """Return of each operator the diverging row to look at: an output if one diverges."""
-    rows = np.flatnonzero(diverges)
-    # The last one that is written stays.
-    order = np.lexsort((-rows, error[rows], is_output[rows]))
-    worst = np.zeros(n, np.int64)
-    worst[operator[rows[order]]] = rows[order]
-    return worst
-
-
-def _known(error: float) -> float | None:
-    return None if math.isnan(error) else float(error)
-
-
-class _Columns:
-    """Columns of the table as lists, taken when they are needed."""
-
-    def __init__(self, batch: RecordBatch) -> None:
-        names = (
-            "rank",
-            "step",
-            "timestamp",
-            "op_type",
-            "op_name",
-            "path_a",
-            "path_b",
-            "io",
-            "index",
-        )
-        self._lists = {name: batch.column(name).to_pylist() for name in names}
-
-    def operator(
-        self, row: int, cause: str, input_error: float | None, output_error: float | None
+    def make(
+        row: int, cause: str, input_error: float | None, output_error: float | None
     ) -> DivergentOperator:
-        at = {name: values[row] for name, values in self._lists.items()}
-        tensor = f"{at.pop('io')}.{at.pop('index')}"
         return DivergentOperator(
-            **at,
-            tensor=tensor,
+            **{name: columns[name][row] for name in names},
+            tensor=tensor_name(columns["io"][row], columns["index"][row]),
             cause=cause,
             input_error=input_error,
             output_error=output_error,
@@ -225,11 +152,40 @@ class _Columns:
             row=row,
         )
 
+    return make
+
+
+def _executions(batch: RecordBatch) -> NDArray[np.int64]:
+    """Return a number for each row, the same for all rows of one execution of an operator.
+
+    Files do not tell executions apart: a collective operator has one for inputs and one for
+    outputs, a converted dump one for each tensor. The first input belongs to the first output.
+    """
+    names, paths = text_list(batch.column("op_name")), text_list(batch.column("path_a"))
+    other_paths = text_list(batch.column("path_b"))
+    identity = [
+        name if name is not None else (path, other)
+        for name, path, other in zip(names, paths, other_paths, strict=True)
+    ]
+
+    def values(name: str) -> list[Hashable]:
+        found: list[Hashable] = list(batch.column(name).to_pylist())
+        return found
+
+    where = ("rank", "device", "model_id", "step", "model", "op_type")
+    operator = key_of(*map(values, where), identity).tolist()
+    occurrence = occurrences(key_of(operator, values("io"), values("index")))
+    return key_of(operator, occurrence.tolist())
+
+
+def _known(error: float) -> float | None:
+    return None if math.isnan(error) else float(error)
+
 
 def _added(input_error: float | None, output_error: float | None) -> float | None:
     if output_error is None:
         return None
     if input_error is None:
         return output_error
-    # Infinite already: nothing can be added to that.
+    # Both may be infinite, and inf - inf is NaN.
     return 0.0 if input_error == output_error else output_error - input_error

@@ -9,10 +9,10 @@ _MAX_BITS = 1 << 30
 
 
 def in_order(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return positions of equal items, increasing on both sides, as many as there can be.
+    """Return as many positions of equal items as possible, increasing on both sides.
 
-    Of sequences that are too long for that, the first of equal items belongs to the first, and so
-    on, if both sides have as many.
+    In sequences that are too long for that, equal items are paired one after another, if both sides
+    have equally many.
     """
     n_same = 0
     while n_same < min(len(a), len(b)) and a[n_same] == b[n_same]:

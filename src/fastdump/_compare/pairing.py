@@ -1,4 +1,4 @@
-"""Which tensor of one dump belongs to which of the other, and how that is known."""
+"""Pairs of tensors that belong together in two dumps, and how that is known."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fastdump._arrow_column import integer_array, shape_list, text_list
 from fastdump._compare.fusion import original_outputs, parts_of
-from fastdump._compare.keys import Keys, Masks, codes, combined, joined
+from fastdump._compare.keys import Keys, Masks, codes, combined, joined, key_of
 from fastdump._compare.mapping import tensor_of
 from fastdump._compare.names import dump_file_name, in_file_name, normalised, without_counter
 from fastdump._compare.order import in_order
+from fastdump._compare.side import Side
 from fastdump._compare.where import NULL, aligned
-from fastdump._row_path import row_path
+from fastdump._table.arrow_column import integer_array, shape_list, text_list
+from fastdump._tensor.shown_path import file_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from fastdump._compare.side import Side
 
 HOW = ("map", "name", "normalised", "original", "order")
 
 
 class Pairs(NamedTuple):
-    """Rows that belong together, and `HOW` that is known; in the order of `a`."""
+    """Rows that belong together, in the order of `a`; `how` indexes `HOW`."""
 
     a: NDArray[np.int64]
     b: NDArray[np.int64]
@@ -35,14 +34,14 @@ class Pairs(NamedTuple):
 
 
 def pair(a: Side, b: Side, names: Mapping[str, str] | None) -> Pairs:
-    """Pair the rows of two tables: first those that are certain, then those that are likely.
+    """Pair the rows of two tables: first certain pairs, then likely ones.
 
     Parameters
     ----------
     a, b
         What is compared.
     names
-        The user's names: of an operator, or a tensor, of `a` that of `b`.
+        The user's map of operators, or tensors, from their names in `a` to those in `b`.
     """
     matching = _Matching(_Columns(a), _Columns(b))
     if names is not None:
@@ -56,56 +55,43 @@ def pair(a: Side, b: Side, names: Mapping[str, str] | None) -> Pairs:
 
 
 class _Columns:
-    """What pairing looks at, of one side."""
+    """The columns of one side by which rows are paired."""
 
     def __init__(self, side: Side) -> None:
         self.side = side
-        batch = side.table.arrow.to_batches()[0]
-        self._batch = batch
-        self.n = batch.num_rows
-        self.op_name = text_list(batch.column("op_name"))
-        self.op_type = text_list(batch.column("op_type"))
-        self.io = text_list(batch.column("io"))
-        self.index = integer_array(batch.column("index"), null=NULL)
+        self.n = side.batch.num_rows
+        self.op_name = self.texts("op_name")
+        self.op_type = self.texts("op_type")
+        self.io = self.texts("io")
+        self.index = self.integers("index")
         self.is_tensor = np.array([io is not None for io in self.io], np.bool_)
         self.is_named = np.array([bool(name) for name in self.op_name], np.bool_) & self.is_tensor
 
     def integers(self, name: str) -> NDArray[np.int64]:
-        return integer_array(self._batch.column(name), null=NULL)
+        return integer_array(self.side.batch.column(name), null=NULL)
 
     def texts(self, name: str) -> list[str | None]:
-        return text_list(self._batch.column(name))
+        return text_list(self.side.batch.column(name))
 
     @cached_property
-    def host_shape(self) -> list[tuple[int, ...] | None]:
+    def logical_shape(self) -> list[tuple[int, ...] | None]:
         """Shapes that do not depend on the memory layout."""
-        shapes = shape_list(self._batch.column("shape"))
-        origins = shape_list(self._batch.column("origin_shape"))
+        shapes = shape_list(self.side.batch.column("shape"))
+        origins = shape_list(self.side.batch.column("origin_shape"))
         return [origin or shape for origin, shape in zip(origins, shapes, strict=True)]
 
     @cached_property
     def execution(self) -> NDArray[np.int64]:
-        """Which execution of an operator each row is of."""
-        named = self.is_named
-        paths = [
-            None if is_named else path
-            for is_named, path in zip(named, self.texts("path"), strict=True)
-        ]
-        nothing: list[Any] = []
-        columns = [
-            *(
-                codes(self.integers(name).tolist(), nothing)
-                for name in ("rank", "step", "task_id", "stream_id", "timestamp")
-            ),
-            codes(self.op_type, nothing),
-            codes(self.op_name, nothing),
-            codes(paths, nothing),
-        ]
-        return combined(*columns).a
+        """For each row the number of the execution of an operator that it belongs to."""
+        paths = np.array(self.texts("path"), object)
+        paths[self.is_named] = None
+        numbers = ("rank", "step", "task_id", "stream_id", "timestamp")
+        columns = (self.integers(name).tolist() for name in numbers)
+        return key_of(*columns, self.op_type, self.op_name, paths.tolist())
 
 
 class _Matching:
-    """Rows paired so far, and ways to pair more."""
+    """The rows paired so far, and ways to pair more."""
 
     def __init__(self, a: _Columns, b: _Columns) -> None:
         self._a, self._b = a, b
@@ -113,14 +99,13 @@ class _Matching:
         self._how = np.zeros(a.n, np.int64)
         # Rows that no further way may pair.
         self._taken = Masks(~a.is_tensor, ~b.is_tensor)
-        rank, rank_note = aligned(
-            "rank", a.integers("rank"), b.integers("rank"), may_be_untold=False
-        )
-        step, step_note = aligned(
-            "step", a.integers("step"), b.integers("step"), may_be_untold=True
-        )
-        self.notes = [note for note in (rank_note, step_note) if note is not None]
-        columns = [rank, step]
+        self.notes: list[str] = []
+        columns = []
+        for name in ("rank", "step"):
+            numbers = a.integers(name), b.integers(name)
+            keys, note = aligned(name, *numbers, may_be_untold=name == "step")
+            columns.append(keys)
+            self.notes += [note] if note else []
         models = a.texts("model"), b.texts("model")
         if set(models[0]) == set(models[1]):
             columns.append(codes(*models))
@@ -158,30 +143,26 @@ class _Matching:
             for op_name, io, index in zip(b.op_name, b.io, b.index.tolist(), strict=True)
         ]
         keys = combined(self._where, codes(targets, sources))
-        among = Masks(
-            np.array([target is not None for target in targets], np.bool_),
-            np.array([source is not None for source in sources], np.bool_),
-        )
-        if not among.a.any() or not among.b.any():
-            side = "a" if not among.a.any() else "b"
-            raise ValueError(f"map: no operator of {side} has a name that is in it")
+        chosen = ([row is not None for row in rows] for rows in (targets, sources))
+        among = Masks(*(np.array(rows, np.bool_) for rows in chosen))
+        for side, rows in among._asdict().items():
+            if not rows.any():
+                raise ValueError(f"map: no operator of {side} has a name that is in it")
         self._join(keys, "map", among)
-        # What the user has paired is not guessed at.
-        of_operators = np.array([in_file_name(name) in operators for name in a.op_name], np.bool_)
+        # Operators that the user has paired are not paired in any other way.
         partners = set(operators.values())
-        of_partners = np.array([in_file_name(name) in partners for name in b.op_name], np.bool_)
-        self._taken.a[of_operators] = True
-        self._taken.b[of_partners] = True
+        self._taken.a[[in_file_name(name) in operators for name in a.op_name]] = True
+        self._taken.b[[in_file_name(name) in partners for name in b.op_name]] = True
 
     def by_name(self) -> None:
         for rewrite in (None, in_file_name):
             self._join_names(rewrite, "name", with_type=True)
 
     def by_file_name(self) -> None:
-        """Pair tensors of one dump file, of which one side may be converted.
+        """Pair tensors of one dump file with those of a file that was converted from it.
 
-        Names that were too long for a file are digits, from which a converted file cannot tell the
-        operator.
+        Where an operator's name was too long for a file, digits stand for it, from which a
+        converted file cannot tell the operator.
         """
         left = self._left
         if left.both():
@@ -190,12 +171,12 @@ class _Matching:
 
     def by_normalised_name(self) -> None:
         self._join_names(normalised, "normalised", with_type=False)
-        # Numbers that differ between runs: only where there are as many on both sides.
+        # Counters in names differ between runs. Without them, both sides must have as many left.
         left = self._left_named()
         if not left.both():
             return
         keys = self._name_keys(without_counter, with_type=True)
-        keys = combined(keys, codes(self._a.host_shape, self._b.host_shape))
+        keys = combined(keys, codes(self._a.logical_shape, self._b.logical_shape))
         n = max(keys.a.max(initial=0), keys.b.max(initial=0)) + 1
         n_a = np.bincount(keys.a[left.a], minlength=n)
         n_b = np.bincount(keys.b[left.b], minlength=n)
@@ -205,14 +186,15 @@ class _Matching:
     def by_original(self) -> None:
         if not self._left_named().both():
             return
-        self._by_parts(self._a, self._b, swapped=False)
-        self._by_parts(self._b, self._a, swapped=True)
-        if self._a.side.is_dump and self._b.side.is_dump:
-            self._by_header(swapped=False)
-            self._by_header(swapped=True)
+        for swapped in (False, True):
+            self._by_parts(swapped=swapped)
+        if self._a.side.is_dump:
+            for swapped in (False, True):
+                self._by_header(swapped=swapped)
 
-    def _by_parts(self, fused: _Columns, other: _Columns, *, swapped: bool) -> None:
-        """Pair the tensors of fused operators with those of the first and last of their parts."""
+    def _by_parts(self, *, swapped: bool) -> None:
+        """Pair the tensors of fused operators with those of their first and their last part."""
+        fused, other = self._sides(swapped)
         left_fused, left_other = self._left_named()[:: -1 if swapped else 1]
         names = {fused.op_name[i] for i in np.flatnonzero(left_fused).tolist()}
         others = {other.op_name[i] for i in np.flatnonzero(left_other).tolist()}
@@ -224,22 +206,16 @@ class _Matching:
             part = parts.get(fused.op_name[i] or "")
             if part is not None:
                 targets[i] = part[0] if fused.io[i] == "input" else part[1]
-        sources: list[Hashable] = list(other.op_name)
-        keys = codes(*((sources, targets) if swapped else (targets, sources)))
-        keys = combined(
-            self._where, self._tensor, keys, codes(self._a.host_shape, self._b.host_shape)
-        )
-        is_part = np.array([target is not None for target in targets], np.bool_)
-        among = [left_fused & is_part, left_other]
-        self._join(keys, "original", Masks(*among[:: -1 if swapped else 1]))
+        shapes = codes(self._a.logical_shape, self._b.logical_shape)
+        self._join_original(targets, other.op_name, self._tensor, shapes, swapped=swapped)
 
     def _by_header(self, *, swapped: bool) -> None:
-        """Pair outputs with those of the operators that their headers say they stem from."""
-        fused, other = (self._b, self._a) if swapped else (self._a, self._b)
+        """Pair outputs with those of the operators from which their headers say they stem."""
+        fused, other = self._sides(swapped)
         left_fused, left_other = self._left_named()[:: -1 if swapped else 1]
         paths = fused.texts("path")
         outputs = {
-            i: (row_path(fused.side.root, paths[i] or ""), int(fused.index[i]))
+            i: (file_of(fused.side.table.root or "", paths[i] or ""), int(fused.index[i]))
             for i in np.flatnonzero(left_fused).tolist()
             if fused.io[i] == "output"
         }
@@ -248,56 +224,63 @@ class _Matching:
         targets: list[Hashable] = [None] * fused.n
         for row, name, index in original_outputs(outputs):
             targets[row] = (name, "output", index)
-        sources: list[Hashable] = [
+        sources = [
             (in_file_name(name), io, index)
             for name, io, index in zip(other.op_name, other.io, other.index.tolist(), strict=True)
         ]
-        keys = combined(
-            self._where, codes(*((sources, targets) if swapped else (targets, sources)))
-        )
-        is_known = np.array([target is not None for target in targets], np.bool_)
-        among = [left_fused & is_known, left_other]
-        self._join(keys, "original", Masks(*among[:: -1 if swapped else 1]))
+        self._join_original(targets, sources, swapped=swapped)
+
+    def _sides(self, swapped: bool) -> tuple[_Columns, _Columns]:
+        return (self._b, self._a) if swapped else (self._a, self._b)
+
+    def _join_original(
+        self,
+        targets: Sequence[Hashable],
+        sources: Sequence[Hashable],
+        *columns: Keys,
+        swapped: bool,
+    ) -> None:
+        """Pair the fused rows that have a target with the rows of the other side that it names."""
+        order = -1 if swapped else 1
+        keys = combined(self._where, *columns, codes(*(targets, sources)[::order]))
+        left_fused, left_other = self._left_named()[::order]
+        has_target = np.array([target is not None for target in targets], np.bool_)
+        self._join(keys, "original", Masks(*(left_fused & has_target, left_other)[::order]))
 
     def by_order(self) -> None:
         """Pair operators of one type with tensors of the same shapes, in the order of execution.
 
-        Only between the same neighbours: what runs before them must have been paired already, or
-        nothing at all.
+        Only operators with the same neighbour are paired: the last paired one that ran before them.
         """
         if not self._left.both():
             return
         if all(side.side.is_file for side in (self._a, self._b)):
             self._by_place()
             return
-        groups = [
-            self._operators(side, left)
-            for side, left in zip((self._a, self._b), self._left, strict=True)
-        ]
-        for key, operators_a in groups[0].items():
-            operators_b = groups[1].get(key, [])
+        left = self._left
+        groups_a, groups_b = self._operators(self._a, left.a), self._operators(self._b, left.b)
+        for key, operators_a in groups_a.items():
+            operators_b = groups_b.get(key, [])
             tokens_a, tokens_b = ([op.token for op in ops] for ops in (operators_a, operators_b))
             for i, j in in_order(tokens_a, tokens_b):
                 self._set(operators_a[i].rows, operators_b[j].rows, "order")
 
     def _by_place(self) -> None:
-        """Pair the tensors of two files by what they are to the operator, then by their order."""
-        for keys in (self._tensor, codes(self._a.host_shape, self._b.host_shape)):
+        """Pair the tensors of two files by input or output and index, then by shape."""
+        for keys in (self._tensor, codes(self._a.logical_shape, self._b.logical_shape)):
             self._join(keys, "order", self._left)
 
     def _operators(self, side: _Columns, left: NDArray[np.bool_]) -> dict[Any, list[_Operator]]:
-        """Return operators of which no tensor has a partner, by where they are."""
+        """Return the operators without any paired tensor, by rank, step and neighbour."""
         is_a = side is self._a
         where = self._where.a if is_a else self._where.b
         partner = self._partner.a if is_a else self._partner.b
-        # The execution, as numbered in a, of what was paired last before each row.
+        # For each row the execution, numbered as in a, of the last paired row before it.
         rows = np.arange(side.n)
         last = np.maximum.accumulate(np.where(partner >= 0, rows, -1))
-        in_a = last if is_a else np.where(last >= 0, partner[last], -1)
-        neighbour = np.where(in_a >= 0, self._a.execution[in_a], -1)
-        neighbour[last >= 0] = np.where(
-            where[last[last >= 0]] == where[last >= 0], neighbour[last >= 0], -1
-        )
+        in_a = last if is_a else partner[last]
+        has_neighbour = (last >= 0) & (where[last] == where)
+        neighbour = np.where(has_neighbour, self._a.execution[in_a], -1)
         has_partner = np.zeros(side.execution.max(initial=0) + 1, np.bool_)
         has_partner[side.execution[partner >= 0]] = True
         left_rows = np.flatnonzero(left & ~has_partner[side.execution])
@@ -311,7 +294,7 @@ class _Matching:
             first = rows_of_one[0]
             token = (
                 side.op_type[first],
-                *((side.io[i], int(side.index[i]), side.host_shape[i]) for i in rows_of_one),
+                *((side.io[i], int(side.index[i]), side.logical_shape[i]) for i in rows_of_one),
             )
             key = (int(where[first]), int(neighbour[first]))
             groups.setdefault(key, []).append(_Operator(token, rows_of_one))

@@ -1,24 +1,25 @@
-"""How far a comparison is, and a progress bar of it."""
+"""Progress of a comparison: the reports, and a bar that shows them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import SimpleNamespace
 
-from fastdump._progress import ProgressBar
+from fastdump._progress import ProgressBar, check_progress
 
 
 @dataclass(frozen=True)
 class CompareProgress:
-    """How far a comparison is.
+    """How far a comparison has come.
 
     Attributes
     ----------
     pairs, pairs_done : int
         Pairs of tensors.
     bytes_done : int
-        Of both sides, of either pass.
+        Bytes read from both sides, in either pass.
     """
 
     pairs: int
@@ -27,19 +28,22 @@ class CompareProgress:
 
 
 @contextmanager
-def pair_bar() -> Iterator[Callable[[CompareProgress], None]]:
-    """Give what draws a progress bar on stderr, if that is a terminal."""
-    with ProgressBar(noun="pairs") as bar:
-        yield lambda progress: bar(_Counts(progress))
-
-
-class _Counts:
-    """Pairs as the bar counts files."""
-
-    walking = False
-    bad = 0
-
-    def __init__(self, progress: CompareProgress) -> None:
-        self.files_found = progress.pairs
-        self.files_done = progress.pairs_done
-        self.bytes_done = progress.bytes_done
+def reporting_pairs(
+    progress: bool | Callable[[CompareProgress], object] | None,
+) -> Iterator[Callable[[CompareProgress], object] | None]:
+    """Provide the function to call with each report, as `fastdump._progress.reporting` does."""
+    check_progress(progress)
+    if progress is True:
+        with ProgressBar(noun="pairs") as bar:
+            # The bar counts pairs as it counts files.
+            yield lambda done: bar(
+                SimpleNamespace(
+                    files_found=done.pairs,
+                    files_done=done.pairs_done,
+                    bytes_done=done.bytes_done,
+                    bad=0,
+                    walking=False,
+                )
+            )
+    else:
+        yield progress or None

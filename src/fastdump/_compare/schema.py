@@ -1,108 +1,21 @@
-"""The typed schema of comparisons, and one row of it as a record."""
+"""One row of a comparison as a record, and the columns of the table that follow from it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final
 
-from arro3.core import Field, Schema
+from fastdump._arguments import PathLike
+from fastdump._table.column import Column, ColumnType, Head, TableKind
+from fastdump._table.row import tensor_of_row
+from fastdump._table.schema import layer_column
+from fastdump._words.places import tensor_name
 
-from fastdump._column import ARROW_TYPE, Column, TableKind
+if TYPE_CHECKING:
+    from fastdump._tensor.tensor import Tensor
 
 WHERE: Final = ("rank", "time", "device", "model", "model_id", "step", "timestamp")
-
-METRICS: Final = (
-    Column("cosine_similarity", "real"),
-    Column("max_abs_error", "real"),
-    Column("mean_abs_error", "real"),
-    Column("rmse", "real"),
-    Column("relative_euclidean_distance", "real"),
-    Column("max_rel_error", "real"),
-    Column("mean_rel_error", "real"),
-    Column("accumulated_relative_error", "real"),
-    Column("kl_divergence", "real"),
-    Column("mismatched", "integer"),
-    Column("ulp_max", "integer"),
-    Column("only_a_bad", "integer"),
-    Column("only_b_bad", "integer"),
-    Column("both_bad", "integer"),
-    Column("bit_equal", "boolean"),
-    Column("count", "integer"),
-    Column("max_abs_error_index", "integer"),
-    Column("first_mismatch", "integer"),
-    Column("mean_a", "real"),
-    Column("mean_b", "real"),
-    Column("standard_deviation_a", "real"),
-    Column("standard_deviation_b", "real"),
-    Column("max_a", "real"),
-    Column("max_b", "real"),
-    Column("min_a", "real"),
-    Column("min_b", "real"),
-    Column("l2norm_a", "real"),
-    Column("l2norm_b", "real"),
-    Column("statistics_difference", "real"),
-)
-"""What a comparison computes."""
-
-COLUMNS: Final = (
-    Column("rank", "integer"),
-    Column("time", "text"),
-    Column("device", "integer"),
-    Column("model", "text"),
-    Column("model_id", "integer"),
-    Column("step", "integer"),
-    Column("timestamp", "integer"),
-    Column("op_type", "text"),
-    Column("op_name", "text"),
-    Column("io", "text"),
-    Column("index", "integer"),
-    Column("path_a", "text"),
-    Column("path_b", "text"),
-    Column("dtype_a", "text"),
-    Column("dtype_b", "text"),
-    Column("format_a", "text"),
-    Column("format_b", "text"),
-    Column("shape_a", "shape"),
-    Column("shape_b", "shape"),
-    Column("rank_b", "integer"),
-    Column("step_b", "integer"),
-    Column("op_type_b", "text"),
-    Column("op_name_b", "text"),
-    Column("paired_by", "text"),
-    *METRICS,
-    Column("verdict", "text"),
-    Column("status", "text", nullable=False),
-    Column("note", "text"),
-)
-
-KIND: Final = TableKind("comparison", {column.name: column for column in COLUMNS}, {})
-
-_KEY = "fastdump.comparison"
-
-
-def schema_of(head: Mapping[str, Any]) -> Schema:
-    """Return the Arrow schema of a comparison; `head` travels as its metadata."""
-    fields = [Field(column.name, ARROW_TYPE[column.kind], column.nullable) for column in COLUMNS]
-    return Schema(fields, metadata={_KEY: json.dumps(head)})
-
-
-def head_of(schema: Schema) -> dict[str, Any]:
-    """Return what the metadata of `schema` says, empty if nothing.
-
-    Raises
-    ------
-    ValueError
-        If the metadata is there and is not what `schema_of` writes.
-    """
-    try:
-        head = json.loads(schema.metadata_str.get(_KEY, "{}"))
-    except RecursionError as error:
-        raise ValueError(f"metadata {_KEY!r} is nested too deeply") from error
-    if not isinstance(head, dict):
-        raise ValueError(f"metadata {_KEY!r} is {head!r:.80}, expected an object")
-    return head
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +27,26 @@ class ComparisonRow:
     Attributes
     ----------
     rank, time, device, model, model_id, step, timestamp
-        Where and when the tensor of `a` was dumped; that of `b` if it is only there.
+        Where and when the tensor of `a` was dumped; of `b` if only `b` has the tensor.
     op_type, op_name
-        The operator of `a`. The type is that of `b`, and the name None, if it is only there.
+        The operator of `a`. If only `b` has the tensor, the type is that of `b` and the name None.
     io, index
-        "input", "output", "buffer" or "space", and the position among those, of `a` if it is there.
+        "input", "output", "buffer" or "space", and the position among those, in `a` if it is there.
+    layer
+        Number of the block in the operator's name: 3 for ``model.layers.3/Add``.
     path_a, path_b
         Files, relative to the directories that were given.
+    offset_a, offset_b
+        Positions of the tensors' first bytes in their files; None where there are only statistics.
     dtype_a, dtype_b, format_a, format_b, shape_a, shape_b
         Element types, memory layouts and stored shapes.
-    rank_b, step_b, op_type_b, op_name_b
-        The same of the tensor of `b`.
+    rank_b, step_b, op_type_b, op_name_b, io_b, index_b
+        The same for the tensor of `b`.
     paired_by
         How the two were found to belong together: "name", "normalised", "original", "order" or
         "map".
     cosine_similarity
-        Of the elements as two vectors.
+        Cosine similarity of the elements as two vectors.
     max_abs_error, mean_abs_error, rmse
         Largest, mean and root mean square of |a - b|.
     relative_euclidean_distance
@@ -152,10 +69,10 @@ class ComparisonRow:
     max_abs_error_index, first_mismatch
         Flat indices of the largest error and of the first mismatch.
     mean_a, mean_b, standard_deviation_a, standard_deviation_b, max_a, max_b, min_a, min_b
-        Of either side's elements.
+        Statistics of the elements of each side.
     l2norm_a, l2norm_b, statistics_difference
-        Only where statistics were compared instead of elements. The last is a lower bound of how
-        much the tensors differ; docs/compare.md defines it.
+        Known only where statistics were compared instead of elements. `statistics_difference` is a
+        lower bound of how much the tensors differ; docs/compare.md defines it.
     verdict
         "equal" (bit for bit), "close" or "diverges"; of statistics "similar" or "diverges"; None if
         nothing was compared.
@@ -175,10 +92,13 @@ class ComparisonRow:
     timestamp: int | None
     op_type: str | None
     op_name: str | None
+    layer: int | None
     io: str | None
     index: int | None
     path_a: str | None
     path_b: str | None
+    offset_a: int | None
+    offset_b: int | None
     dtype_a: str | None
     dtype_b: str | None
     format_a: str | None
@@ -189,6 +109,8 @@ class ComparisonRow:
     step_b: int | None
     op_type_b: str | None
     op_name_b: str | None
+    io_b: str | None
+    index_b: int | None
     paired_by: str | None
     cosine_similarity: float | None
     max_abs_error: float | None
@@ -222,3 +144,58 @@ class ComparisonRow:
     verdict: str | None
     status: str
     note: str | None
+    _root_a: str | None = field(default=None, repr=False, compare=False)
+    _root_b: str | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def tensor_name(self) -> str:
+        """`io` and `index`, as in "output.0"; '' for a file that gave no tensor."""
+        return tensor_name(self.io, self.index)
+
+    def tensor_a(self, root: PathLike | None = None) -> Tensor:
+        """Return the tensor of `a`; arguments and errors are those of `StatsRow.tensor`."""
+        place = (self.path_a, self.io, self.index, self.offset_a)
+        return tensor_of_row(*place, self._root_a, root)
+
+    def tensor_b(self, root: PathLike | None = None) -> Tensor:
+        """Return the tensor of `b`; arguments and errors are those of `StatsRow.tensor`."""
+        place = (self.path_b, self.io_b, self.index_b, self.offset_b)
+        return tensor_of_row(*place, self._root_b, root)
+
+
+_TYPES: Final[dict[str, ColumnType]] = {
+    "int": "integer",
+    "float": "real",
+    "str": "text",
+    "bool": "boolean",
+    "tuple[int, ...]": "shape",
+}
+
+
+def _columns() -> Iterator[Column]:
+    """Yield a column for each public field of `ComparisonRow`."""
+    for field_ in fields(ComparisonRow):
+        if not field_.name.startswith("_"):
+            of_values = str(field_.type).removesuffix(" | None")
+            yield Column(field_.name, _TYPES[of_values], nullable=of_values != field_.type)
+
+
+COLUMN: Final = {column.name: column for column in _columns()}
+
+_NAMES: Final = tuple(COLUMN)
+METRICS: Final = _NAMES[_NAMES.index("cosine_similarity") : _NAMES.index("verdict")]
+"""Names of the columns that a comparison computes."""
+
+
+def checked_head(said: Mapping[str, Any], names: Sequence[str]) -> Head:
+    """Return what a comparison says beside its rows; a file of another program may say nothing."""
+    return dict(said)
+
+
+KIND: Final = TableKind(
+    noun="comparison",
+    columns=COLUMN,
+    checked_head=checked_head,
+    names=lambda head: _NAMES,
+    derived={"layer": layer_column},
+)

@@ -1,31 +1,54 @@
-"""What a comparison says, in words."""
+"""The result of a comparison as one sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TypedDict
 
-from fastdump._printable import printable
-from fastdump._quantities import counted
-
-if TYPE_CHECKING:
-    from fastdump._compare.operators import DivergentOperator
-    from fastdump._compare.schema import ComparisonRow
-    from fastdump._compare.table import ComparisonTable
+from fastdump._compare.operators import DivergentOperator
+from fastdump._compare.schema import ComparisonRow
+from fastdump._words.places import operator_text, where_text
+from fastdump._words.quantities import counted
 
 _NO_PARTNER = ("only_in_a", "only_in_b")
 
 
-def sentence(table: ComparisonTable) -> str:
-    """Return one sentence that a person can act on."""
-    summary = table.summary()
+class ComparisonSummary(TypedDict):
+    """The dict that `ComparisonTable.summary` returns."""
+
+    rows: int
+    pairs: int
+    compared: int
+    verdict: dict[str, int]
+    paired_by: dict[str, int]
+    status: dict[str, int]
+
+
+def sentence_of(
+    summary: ComparisonSummary,
+    divergences: Sequence[DivergentOperator],
+    first: ComparisonRow | None,
+    notes: Sequence[str],
+) -> str:
+    """Return one sentence that a person can act on.
+
+    Parameters
+    ----------
+    summary
+        The numbers.
+    divergences
+        The diverging operators, in the order of execution.
+    first
+        The row of the first of them.
+    notes
+        Remarks on what limits the answer.
+    """
     if not summary["compared"]:
         why = counted(summary["pairs"], "pair") + " found, but none could be compared"
         if not summary["pairs"]:
             why = "no tensor of a has a partner in b"
-        return "; ".join(["Nothing was compared: " + why, *_notes(table)]) + "."
-    first = table.first_divergence
-    parts = [_agreement(summary["verdict"]) if first is None else _divergence(table, first)]
+        return "; ".join(["Nothing was compared: " + why, *notes]) + "."
+    parts = [_agreement(summary["verdict"]) if first is None else _divergence(divergences, first)]
     unpaired = [
         f"{counted(n, 'tensor')} only in {status[-1]}"
         for status in _NO_PARTNER
@@ -33,14 +56,8 @@ def sentence(table: ComparisonTable) -> str:
     ]
     damaged = summary["pairs"] - summary["status"].get("ok", 0)
     if damaged:
-        parts.append(f"{counted(damaged, 'pair')} could not be compared or not wholly")
+        parts.append(f"{counted(damaged, 'pair')} could not be fully compared")
     return "; ".join([*parts, *unpaired]) + "."
-
-
-def _notes(table: ComparisonTable) -> Iterator[str]:
-    notes = table.head.get("notes")
-    if isinstance(notes, list):
-        yield from map(str, notes)
 
 
 def _agreement(verdict: dict[str, int]) -> str:
@@ -55,18 +72,18 @@ def _agreement(verdict: dict[str, int]) -> str:
     )
 
 
-def _divergence(table: ComparisonTable, first: DivergentOperator) -> str:
-    row = table[first.row]
-    n_later = len(table.divergences()) - 1
-    n_here = sum(op.cause == "here" for op in table.divergences()) - (first.cause == "here")
+def _divergence(divergences: Sequence[DivergentOperator], row: ComparisonRow) -> str:
+    first, *later = divergences
+    n_here = sum(op.cause == "here" for op in later)
     sentence = (
-        f"{place_text(first)} is the first operator to diverge, {_CAUSES[first.cause]}: "
+        f"{_place_text(first)} is the first operator to diverge, {_CAUSES[first.cause]}: "
         f"{first.tensor} has {measure_text(row)}"
     )
-    if not n_later:
+    if not later:
         return f"{sentence}; no other operator diverges"
-    later = f"{sentence}; {counted(n_later, 'later operator')} diverge{'s' if n_later == 1 else ''}"
-    return f"{later}, {n_here:,} of their own" if n_here else later
+    verb = "diverges" if len(later) == 1 else "diverge"
+    sentence += f"; {counted(len(later), 'later operator')} {verb}"
+    return f"{sentence}, {n_here:,} of their own" if n_here else sentence
 
 
 _CAUSES = {
@@ -77,22 +94,21 @@ _CAUSES = {
 }
 
 
-def place_text(op: DivergentOperator | ComparisonRow) -> str:
+def _place_text(op: DivergentOperator) -> str:
     """Return ``Rank 1, step 1: Add layers.0/Add``."""
-    where = [f"{n} {v}" for n, v in (("rank", op.rank), ("step", op.step)) if v is not None]
-    name = printable(op.op_name or op.path_a or "")
-    operator = f"{printable(op.op_type or '')} {name}".strip()
-    return f"{', '.join(where).capitalize()}: {operator}" if where else operator
+    where = where_text(rank=op.rank, step=op.step).capitalize()
+    operator = operator_text(op.op_type, op.op_name or op.path_a)
+    return f"{where}: {operator}" if where else operator
 
 
 def measure_text(row: ComparisonRow) -> str:
-    """Return the numbers that tell how far a pair is apart."""
+    """Return the numbers that tell how far the tensors of a pair are apart."""
     if row.statistics_difference is not None or row.bit_equal is None:
         difference = row.statistics_difference
-        texts = [] if difference is None else [f"statistics differ by {difference:.3g}"]
+        texts = [] if difference is None else [f"statistics that differ by {difference:.3g}"]
         if row.only_a_bad or row.only_b_bad:
             texts += _bad(row)
-        return ", ".join(texts) or "numbers of NaN and Inf differ"
+        return ", ".join(texts) or "other numbers of NaN and Inf"
     texts = _bad(row)
     if row.relative_euclidean_distance is not None:
         texts.append(f"relative distance {row.relative_euclidean_distance:.3g}")

@@ -1,44 +1,50 @@
-"""What is compared: a dump, of which tensors are opened, or a table of statistics."""
+"""One side of a comparison: a dump, whose tensors are opened, or a table of statistics."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fastdump._progress import INTERVAL_S
-from fastdump._stats import PathLike, new_scan, no_dump_error, table_of
-from fastdump._table import StatsTable
-from fastdump._table_files import written_table
+from fastdump._arguments import PathLike, paths_text
+from fastdump._dump.dump import Dump
+from fastdump._stats import What, headers_of, source_of
+from fastdump._table.stats_table import StatsTable
+
+if TYPE_CHECKING:
+    from arro3.core import RecordBatch
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of two things that are compared.
+    """One of the two things that are compared.
 
     Attributes
     ----------
     name
-        What it is called.
+        Its name in messages.
     table
-        Its tensors; of a dump from headers alone.
+        Its tensors; for a dump, from headers alone.
     is_dump
-        Whether there are tensors to open, or statistics alone.
+        Whether there are tensors to open, and not only statistics.
     is_file
         Whether it is a single file of a dump.
-    root
-        What paths in `table` are relative to; of a file its own path.
     """
 
     name: str
     table: StatsTable
     is_dump: bool
-    is_file: bool
-    root: str
+    is_file: bool = False
+
+    @property
+    def batch(self) -> RecordBatch:
+        """The rows of `table`."""
+        return self.table.batch
 
 
-def side_of(what: PathLike | StatsTable, *, threads: int | None, follow_links: bool) -> Side:
-    """Return what is at a path, or is a table already.
+def side_of(what: What, *, threads: int | None, follow_links: bool) -> Side:
+    """Return what the caller gave as a side of a comparison.
 
     Raises
     ------
@@ -49,30 +55,24 @@ def side_of(what: PathLike | StatsTable, *, threads: int | None, follow_links: b
     OSError
         If it cannot be read.
     """
-    if isinstance(what, StatsTable):
-        return Side("StatsTable", what, is_dump=False, is_file=False, root="")
-    path = Path(os.fsdecode(what))
-    table = written_table(path)
-    if table is not None:
-        return Side(str(path), table, is_dump=False, is_file=False, root="")
-    table = _scanned(what, "header", threads=threads, follow_links=follow_links)
-    is_file = not path.is_dir()
-    # The paths of a directory are relative to it; that of a file would be its name.
-    root = os.path.dirname(path) if is_file else str(path)  # noqa: PTH120
-    # What the device's software computed in the place of tensors.
+    found = source_of(what)
+    if isinstance(found, StatsTable):
+        is_object = isinstance(what, StatsTable)
+        return Side("StatsTable" if is_object else str(what), found, is_dump=False)
+    table = headers_of(found, threads=threads, follow_links=follow_links)
+    # Where the device's software wrote statistics in place of tensors, these are compared.
     is_dump = bool((table["source"] != "csv").any())
     if not is_dump:
-        table = _scanned(what, "basic", threads=threads, follow_links=follow_links)
-    return Side(str(path), table, is_dump=is_dump, is_file=is_file, root=root)
+        table = headers_of(found, level="basic", threads=threads, follow_links=follow_links)
+    is_file = len(table.roots) == 1 and os.path.isfile(table.roots[0])  # noqa: PTH113
+    return Side(_name(found), table, is_dump, is_file)
 
 
-def _scanned(what: PathLike, level: str, *, threads: int | None, follow_links: bool) -> StatsTable:
-    scan = new_scan([what], level=level, threads=threads, follow_links=follow_links)
-    scan.run(None, INTERVAL_S)
-    table = table_of(scan, level)
-    if len(table) == 0:
-        raise no_dump_error([what], table.skipped, selected=False)
-    return table
+def _name(found: Dump | Iterable[PathLike]) -> str:
+    if isinstance(found, Dump):
+        return ", ".join(found.roots)
+    paths = list(found)
+    return os.fsdecode(paths[0]) if len(paths) == 1 else paths_text(paths)
 
 
 def check_alike(a: Side, b: Side) -> None:

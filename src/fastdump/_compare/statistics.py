@@ -1,4 +1,4 @@
-"""Pairs of tensors of which only statistics are known: what these can tell, and no more."""
+"""Comparison of tensors of which only statistics are known."""
 
 from __future__ import annotations
 
@@ -6,47 +6,42 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._arrow_column import integer_array, is_null, real_array, text_list
 from fastdump._compare.metrics import Metrics
+from fastdump._table.arrow_column import integer_array, is_in, is_null, real_array, text_list
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
     from numpy.typing import NDArray
 
-    from fastdump._compare.side import Side
-
 NOTE = "statistics only: no element was compared"
 ROUNDING = 1e-5
-"""How far statistics that the device wrote may be off: they have six digits."""
+"""Possible relative error of statistics that the device wrote: they have six digits."""
 
 _MOMENTS = ("max", "min", "mean", "l2norm")
 
 
 def compare_statistics(
-    a: Side, b: Side, rows_a: NDArray[np.int64], rows_b: NDArray[np.int64]
+    a: RecordBatch, b: RecordBatch
 ) -> tuple[Metrics, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Compare statistics of tensors.
+    """Compare statistics of tensors, row by row.
 
     Returns
     -------
     metrics : Metrics
-        Of each pair what statistics tell.
+        What statistics tell about each pair.
     bad_differ : ndarray of bool
-        Where the numbers of NaN and Inf are known and differ.
+        Pairs in which the numbers of NaN and Inf are known and differ.
     is_rounded : ndarray of bool
-        Where a side was written by the device's software.
+        Pairs of which the device's software wrote a side.
     """
-    metrics = Metrics(len(rows_a))
-    batches = [side.table[rows].arrow.to_batches()[0] for side, rows in ((a, rows_a), (b, rows_b))]
-    for batch, side in zip(batches, "ab", strict=True):
+    metrics = Metrics(a.num_rows)
+    for batch, side in ((a, "a"), (b, "b")):
         for name in _MOMENTS:
             metrics.reals[f"{name}_{side}"][:] = real_array(batch.column(name))
-    metrics.reals["statistics_difference"][:] = _difference(*batches)
-    bad_differ = _count_bad(metrics, *batches)
-    _set_statuses(metrics, *batches)
-    is_rounded = np.zeros(len(metrics), np.bool_)
-    for batch in batches:
-        is_rounded |= np.array([text == "csv" for text in text_list(batch.column("source"))], bool)
+    metrics.reals["statistics_difference"][:] = _difference(a, b)
+    bad_differ = _count_bad(metrics, a, b)
+    _set_statuses(metrics, a, b)
+    is_rounded = is_in(a.column("source"), ("csv",)) | is_in(b.column("source"), ("csv",))
     return metrics, bad_differ, is_rounded
 
 
@@ -61,7 +56,7 @@ def _difference(a: RecordBatch, b: RecordBatch) -> NDArray[np.float64]:
         known = ~is_null(a.column(name)) & ~is_null(b.column(name))
         with np.errstate(all="ignore"):
             error = np.abs(x - y) / reference
-        # Zeros, infinities and the device's NaN: the same or not at all.
+        # Zeros, infinities and the device's NaN are either the same or infinitely far apart.
         is_same = (x == y) | (np.isnan(x) & np.isnan(y))
         error = np.where(is_same, 0.0, np.where(np.isnan(error), np.inf, error))
         largest = np.fmax(largest, np.where(known, error, np.nan))
@@ -69,7 +64,7 @@ def _difference(a: RecordBatch, b: RecordBatch) -> NDArray[np.float64]:
 
 
 def _count_bad(metrics: Metrics, a: RecordBatch, b: RecordBatch) -> NDArray[np.bool_]:
-    """Set what the numbers of NaN and Inf tell; return where they differ."""
+    """Set the metrics that the numbers of NaN and Inf tell; return where these numbers differ."""
     bad, known = [], []
     for batch in (a, b):
         names = ("nan", "pos_inf", "neg_inf")
@@ -77,7 +72,7 @@ def _count_bad(metrics: Metrics, a: RecordBatch, b: RecordBatch) -> NDArray[np.b
         known.append(~np.any([is_null(batch.column(name)) for name in names], axis=0))
     both_known = known[0] & known[1]
     none_a, none_b = (both_known & (n == 0) for n in bad)
-    # Which elements they are is not known, unless one side has none.
+    # Which elements are bad is not known, unless one side has none.
     for name, number, none_here, none_there in (
         ("only_a_bad", bad[0], none_a, none_b),
         ("only_b_bad", bad[1], none_b, none_a),
@@ -91,7 +86,7 @@ def _count_bad(metrics: Metrics, a: RecordBatch, b: RecordBatch) -> NDArray[np.b
 
 
 def _set_statuses(metrics: Metrics, a: RecordBatch, b: RecordBatch) -> None:
-    metrics.note[:] = [NOTE] * len(metrics)
+    metrics.note[:] = NOTE
     for side, batch in (("b", b), ("a", a)):
         statuses, notes = text_list(batch.column("status")), text_list(batch.column("note"))
         for i, status in enumerate(statuses):

@@ -1,55 +1,61 @@
-"""The table of a comparison, and what it says."""
+"""The table of a comparison, which is also the report of one."""
 
 from __future__ import annotations
 
+import functools
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from arro3.core import Schema
 
-from fastdump._arrow_column import integer_array, is_null, real_array, text_list
-from fastdump._column_table import ColumnTable
+from fastdump._atomic import replacing
 from fastdump._compare.operators import DivergentOperator, divergent_operators, row_errors
-from fastdump._compare.schema import KIND, METRICS, ComparisonRow, head_of, schema_of
-from fastdump._schema import IO
+from fastdump._compare.schema import KIND, METRICS, ComparisonRow
+from fastdump._compare.sentence import ComparisonSummary, sentence_of
+from fastdump._compare.text import (
+    DEFAULT_ROWS,
+    facts,
+    operator_table,
+    pair_table,
+    report_lines,
+)
+from fastdump._report import Report
+from fastdump._selection import Conditions, Selection, takes_conditions
+from fastdump._table.arrow_column import count_by, is_in, is_null
+from fastdump._table.column_table import ColumnTable
+from fastdump._table.selected import absence_text, matching_rows, selected_rows
+from fastdump._table.table_text import shown_html, shown_text
+from fastdump._words.html import page
+from fastdump._words.printable import printable
+from fastdump._words.text_table import Cell, TextTable
 
 if TYPE_CHECKING:
     import os
 
     from arro3.core.types import ArrowArrayExportable, ArrowStreamExportable
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
-_SMALLER_IS_WORSE = ("cosine_similarity",)
 FAIL_METRICS = tuple(
-    column.name
+    column
     for column in METRICS
-    if not column.name.endswith(("_a", "_b", "_index", "bit_equal", "count", "first_mismatch"))
+    if not column.endswith(("_a", "_b", "_index", "bit_equal", "count", "first_mismatch"))
 )
 """Metrics that a limit can be set for."""
 
 _DAMAGED = ("truncated", "absent", "size_mismatch", "malformed", "unreadable")
+_PAGE_ROWS = 1000
+_COLUMN_OF = {"dtype": "dtype_a"}
 
 
-class ComparisonSummary(TypedDict):
-    """What `ComparisonTable.summary` returns."""
-
-    rows: int
-    pairs: int
-    compared: int
-    verdict: dict[str, int]
-    paired_by: dict[str, int]
-    status: dict[str, int]
-
-
-class ComparisonTable(ColumnTable[ComparisonRow]):
+class ComparisonTable(ColumnTable[ComparisonRow], Report):
     """Two dumps compared, a row for each pair of tensors and for each that has no partner.
 
-    Returned by `compare`; immutable. Rows are in the order of execution of `a`; tensors that only
-    `b` has come last. `ComparisonRow` lists the columns.
+    `compare` returns it; it is immutable. Rows are in the order of execution of `a`; tensors that
+    only `b` has come last. `ComparisonRow` lists the columns. Each row knows the way to its
+    tensors: `ComparisonRow.tensor_a` and `ComparisonRow.tensor_b`.
 
     A table speaks the Arrow C stream protocol, so pandas, polars, DuckDB and pyarrow take it as it
     is. `write` stores it, also as ``.html``; `read_comparison` reads it back.
@@ -75,41 +81,67 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
     >>> t.filter(verdict="diverges").worst(5)  # doctest: +SKIP
     """
 
-    __slots__ = ("_divergences", "_head")
+    question: ClassVar = "compare"
 
-    kind: ClassVar = KIND
-    row_type: ClassVar = ComparisonRow
-
-    _head: dict[str, Any]
-    _divergences: list[DivergentOperator] | None
+    _kind: ClassVar = KIND
 
     def __init__(self, data: ArrowArrayExportable | ArrowStreamExportable) -> None:
-        table = self._checked(data)
-        self._head = head_of(table.schema)
-        self._divergences = None
-        self._fill(table, schema_of(self._head))
+        self._fill(data)
 
     @classmethod
-    def schema_for(cls, names: Sequence[str], head: Mapping[str, object]) -> Schema:
-        """Return the schema of a table in a file: its columns, and what else the file says."""
-        return schema_of({k: v for k, v in head.items() if k not in ("fastdump", "rows")})
+    def compared(cls, data: ArrowArrayExportable, head: Mapping[str, Any]) -> ComparisonTable:
+        """Return the table of a comparison.
+
+        Parameters
+        ----------
+        data
+            Its rows.
+        head
+            What `about` returns.
+        """
+        table = cls.__new__(cls)
+        table._fill(data, head)
+        return table
+
+    def _row_maker(self) -> Callable[..., ComparisonRow]:
+        roots = (self._head.get("root_a"), self._head.get("root_b"))
+        return functools.partial(ComparisonRow, _root_a=roots[0], _root_b=roots[1])
 
     @property
-    def head(self) -> dict[str, object]:
-        """What was compared and how: names of both sides, tolerances, notes."""
+    def about(self) -> dict[str, Any]:
+        """What was compared and how: names of both sides, tolerances, notes, roots."""
         return dict(self._head)
-
-    def _with_rows(self, batch: Any) -> ComparisonTable:
-        table = super()._with_rows(batch)
-        table._divergences = None
-        return table
 
     @property
     def sentence(self) -> str:
-        """What the comparison says, in one sentence that a person can act on."""
-        from fastdump._compare.sentence import sentence
+        """The result in one sentence that a person can act on."""
+        first = self.first_divergence
+        row = None if first is None else self[first.row]
+        return sentence_of(self.summary(), self.findings, row, self.notes)
 
-        return sentence(self)
+    @functools.cached_property
+    def findings(self) -> tuple[DivergentOperator, ...]:
+        """The operators with a diverging tensor, in the order of execution.
+
+        `DivergentOperator.cause` tells where divergence began and where it was only passed on.
+        Inputs and outputs of one operator are found by its name; a table without inputs says less.
+        """
+        return tuple(divergent_operators(self._batch))
+
+    @property
+    def clean(self) -> bool:
+        """Whether something was compared and nothing diverges."""
+        return not self.findings and bool(self.summary()["compared"])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What limits the answer: ranks or steps that had to be guessed."""
+        notes = self._head.get("notes")
+        return tuple(map(str, notes)) if isinstance(notes, list) else ()
+
+    def _details(self) -> dict[str, Any]:
+        head = {name: value for name, value in self._head.items() if name != "notes"}
+        return {**head, "summary": self.summary()}
 
     @property
     def diverges(self) -> NDArray[np.bool_]:
@@ -123,23 +155,13 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
 
     @property
     def first_divergence(self) -> DivergentOperator | None:
-        """The first operator, in the order of execution, of which a tensor diverges."""
-        return next(iter(self.divergences()), None)
-
-    def divergences(self) -> list[DivergentOperator]:
-        """Return the operators of which a tensor diverges, in the order of execution.
-
-        `DivergentOperator` says which of them began and which only pass it on. Inputs and outputs
-        of one operator are found by its name, so a table without inputs knows less.
-        """
-        if self._divergences is None:
-            self._divergences = divergent_operators(self._batch)
-        return list(self._divergences)
+        """The first operator, in the order of execution, with a diverging tensor."""
+        return next(iter(self.findings), None)
 
     def by_added_error(self) -> list[DivergentOperator]:
-        """Return `divergences`, those first that add most to the error of their inputs."""
+        """Return `findings`, those that add most to the error of their inputs first."""
         return sorted(
-            self.divergences(),
+            self.findings,
             key=lambda op: -math.inf if op.added_error is None else op.added_error,
             reverse=True,
         )
@@ -150,8 +172,9 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
         Parameters
         ----------
         limits
-            By name of the metric: its largest value that is no failure, of ``cosine_similarity``
-            the smallest. ``mismatched_share`` is that of ``mismatched`` in ``count``.
+            The largest value of each metric, by name, that is no failure; for
+            ``cosine_similarity`` the smallest. ``mismatched_share`` is ``mismatched`` divided by
+            ``count``.
 
         Raises
         ------
@@ -166,91 +189,85 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
         failed = np.zeros(len(self), np.bool_)
         for name, limit in limits.items():
             numbers = self._metric(name)
-            if name in _SMALLER_IS_WORSE:
-                failed |= numbers < limit
-            else:
-                failed |= numbers > limit
+            failed |= numbers < limit if name == "cosine_similarity" else numbers > limit
             failed |= np.isnan(numbers) & self.diverges & (name != "kl_divergence")
         return failed
 
     def _metric(self, name: str) -> NDArray[np.float64]:
         if name == "mismatched_share":
-            count = np.maximum(self._metric_column("count"), 1)
-            share: NDArray[np.float64] = self._metric_column("mismatched") / count
+            share: NDArray[np.float64] = self._reals("mismatched") / np.maximum(
+                self._reals("count"), 1
+            )
             return share
         if name not in FAIL_METRICS:
             known = ", ".join((*FAIL_METRICS, "mismatched_share"))
             raise ValueError(f"{name!r} is none of {known}")
-        return self._metric_column(name)
+        return self._reals(name)
 
-    def _metric_column(self, name: str) -> NDArray[np.float64]:
-        column = self._batch.column(name)
-        if KIND.columns[name].kind == "real":
-            return real_array(column)
-        return np.where(is_null(column), np.nan, integer_array(column).astype(np.float64))
+    def _reals(self, name: str) -> NDArray[np.float64]:
+        """Return a column of numbers as floats, NaN for null."""
+        reals: NDArray[np.float64] = np.ma.filled(self[name].astype(np.float64), np.nan)
+        return reals
 
+    @takes_conditions
     def filter(
         self,
         *,
-        op_type: str | Iterable[str] | None = None,
-        op_name: str | Iterable[str] | None = None,
-        step: int | Iterable[int] | None = None,
-        rank: int | Iterable[int] | None = None,
-        tensor: str | Iterable[str] | None = None,
         verdict: str | Iterable[str] | None = None,
-        status: str | Iterable[str] | None = None,
         paired_by: str | Iterable[str] | None = None,
+        **conditions: Unpack[Conditions],
     ) -> ComparisonTable:
         """Return the rows that meet all conditions, in the same order.
 
         Parameters
         ----------
-        op_type, op_name, verdict, status, paired_by
-            Shell patterns (``*``, ``?``, ``[abc]``), matched case-sensitively against the whole
-            text; any of several may match. A null never matches.
-        step, rank
-            Numbers; any of several may match. A null never matches.
-        tensor
-            Some of "input", "output", "buffer", "space".
+        verdict, paired_by
+            Shell patterns (``*``, ``?``, ``[abc]``) for the whole text, case-sensitive; any of
+            several may match. Null never matches.
+        **conditions
+            Which tensors of `a`; `Selection` says what each condition means. `dtype` is that of
+            `a`, and `status` takes patterns for the statuses that a comparison has.
+
+        Returns
+        -------
+        ComparisonTable
+            If no row is left, `remark` says which condition no row meets and what there is.
 
         Raises
         ------
-        ValueError
-            If `tensor` is something else.
+        TypeError, ValueError
+            If a condition has a value that it cannot have.
         """
-        keep = np.ones(len(self), np.bool_)
-        patterns = {
-            "op_type": op_type,
-            "op_name": op_name,
-            "verdict": verdict,
-            "status": status,
-            "paired_by": paired_by,
-        }
+        patterns = {"verdict": verdict, "paired_by": paired_by}
+        # Statuses are others than those of a dump's tensors.
+        patterns["status"] = conditions.pop("status", None)
+        selection = Selection.of(conditions)
+        keep = selected_rows(selection, self._batch, _COLUMN_OF)
+        remark = "" if keep.any() else absence_text(selection, self._batch, _COLUMN_OF)
         for name, pattern in patterns.items():
             if pattern is not None:
-                keep &= self._matching(name, pattern)
-        for name, numbers in (("step", step), ("rank", rank)):
-            if numbers is not None:
-                keep &= self._one_of(name, numbers)
-        if tensor is not None:
-            chosen = {tensor} if isinstance(tensor, str) else set(tensor)
-            if not chosen.issubset(IO):
-                raise ValueError(f"tensor is {tensor!r}, expected some of {', '.join(IO)}")
-            keep &= self._matching("io", chosen)
-        return self._take(np.flatnonzero(keep))
+                keep &= matching_rows(self._batch.column(name), pattern)
+        table = self[keep]
+        table._remark = remark
+        return table
 
     def worst(self, n: int | None = None) -> ComparisonTable:
         """Return the rows sorted by how urgently they need a look.
 
-        First pairs that diverge, those with NaN or Inf in one of them before the others, then by
-        error, largest first; then pairs of which a tensor is not wholly there; tensors without a
-        partner; pairs that agree, by error; pairs that are bit-equal; last what cannot be compared.
+        Diverging pairs come first, beginning with those in which only one tensor has NaN or Inf,
+        then by error, largest first. Incomplete tensors follow, then tensors without a partner,
+        pairs that agree, by error, bit-equal pairs, and pairs that cannot be compared.
         `DivergentOperator` defines the error. Ties keep their order.
 
         Parameters
         ----------
         n
             How many rows to return; default all.
+
+        Raises
+        ------
+        ValueError
+            If `n` is negative.
         """
         if n is not None and n < 0:
             raise ValueError(f"n is {n}, expected 0 or more")
@@ -258,7 +275,7 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
         severity = np.full(len(self), 6)
         severity[~np.isnan(error)] = 4
         severity[self._is("verdict", "equal")] = 5
-        severity[self._is("status", "only_in_a") | self._is("status", "only_in_b")] = 3
+        severity[self._is("status", "only_in_a", "only_in_b")] = 3
         severity[self._is("status", *_DAMAGED)] = 2
         severity[self.diverges] = 1
         largest = np.where(np.isnan(error), 0.0, error)
@@ -273,21 +290,20 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
             ``rows``; ``pairs`` (rows with both sides); ``compared`` (pairs with a verdict); and the
             numbers of rows by ``verdict``, ``paired_by`` and ``status``.
         """
-        counted = {
-            name: dict(Counter(t for t in text_list(self._batch.column(name)) if t is not None))
-            for name in ("verdict", "paired_by", "status")
-        }
+        verdict, paired_by, status = (
+            count_by(self._batch.column(name)) for name in ("verdict", "paired_by", "status")
+        )
         return {
             "rows": len(self),
-            "pairs": sum(counted["paired_by"].values()),
-            "compared": sum(counted["verdict"].values()),
-            "verdict": counted["verdict"],
-            "paired_by": counted["paired_by"],
-            "status": counted["status"],
+            "pairs": sum(paired_by.values()),
+            "compared": sum(verdict.values()),
+            "verdict": verdict,
+            "paired_by": paired_by,
+            "status": status,
         }
 
     def _is(self, name: str, *values: str) -> NDArray[np.bool_]:
-        return np.array([text in values for text in text_list(self._batch.column(name))], np.bool_)
+        return is_in(self._batch.column(name), values)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, as `StatsTable.write` does, or a page for people.
@@ -295,28 +311,93 @@ class ComparisonTable(ColumnTable[ComparisonRow]):
         Parameters
         ----------
         path
-            Its suffix says the format: ``.csv``, ``.json``, ``.arrow``, ``.parquet``, or ``.html``
-            for the sentence, the operators by the error that they add, the worst pairs, and what
-            has no partner.
+            The file. Its suffix says the format: ``.csv``, ``.json``, ``.arrow``, ``.parquet``, or
+            ``.html`` for the sentence, the operators by the error that they add, the worst pairs,
+            and what has no partner.
         """
         if Path(path).suffix.lower() != ".html":
             super().write(path)
             return
-        from fastdump._compare.html import html_page
-        from fastdump._table_files import replacing
-
         with replacing(Path(path)) as file:
-            file.write(html_page(self).encode())
+            file.write(self._page().encode())
+
+    def _page(self) -> str:
+        titles = ("Operators by the error that they add", "Worst pairs", "Without a partner")
+        lists = self._lists(titles, self[~self.unpaired], _PAGE_ROWS, None)
+        return page(
+            "fastdump compare",
+            self.sentence,
+            facts(self.summary()),
+            [
+                (title, f"The first {_PAGE_ROWS:,} of {n:,}." if n > _PAGE_ROWS else "", table)
+                for title, n, table in lists
+                if n
+            ],
+        )
+
+    def lines(
+        self,
+        *,
+        width: int | None = None,
+        ellipsis: str = "...",
+        rows: int | None = DEFAULT_ROWS,
+        failed: ComparisonTable | None = None,
+    ) -> Iterator[list[Cell]]:
+        """Yield the lines of the report as styled text.
+
+        Parameters
+        ----------
+        width
+            Width of the terminal, in cells; None lays tables out in full.
+        ellipsis
+            What replaces the middle of names that are too long.
+        rows
+            How many lines of each list are shown; None for all.
+        failed
+            Pairs beyond a limit, to be shown in place of the worst ones.
+        """
+        title = "worst pairs" if failed is None else "pairs beyond a limit"
+        titles = ("operators, by the error that they add", title, "without a partner")
+        lists = self._lists(titles, self._shown_pairs(failed), rows, width)
+        return report_lines(
+            self.sentence, self.summary(), self.notes, lists, rows=rows, ellipsis=ellipsis
+        )
+
+    def longest_list(self, failed: ComparisonTable | None = None) -> int:
+        """Return how many rows the longest list of `lines` has, for the same `failed`."""
+        n_unpaired = int(self.unpaired.sum())
+        return max(len(self.findings), len(self._shown_pairs(failed)), n_unpaired)
+
+    def _shown_pairs(self, failed: ComparisonTable | None) -> ComparisonTable:
+        if failed is not None:
+            return failed
+        return self[~self.unpaired & ~(self._is("verdict", "equal") & self._is("status", "ok"))]
+
+    def _lists(
+        self, titles: Iterable[str], pairs: ComparisonTable, rows: int | None, width: int | None
+    ) -> list[tuple[str, int, TextTable]]:
+        """Return title, length and first rows of: operators, `pairs`, rows without a partner."""
+        operators, unpaired = self.by_added_error(), self[self.unpaired]
+        tables = (
+            operator_table(operators[:rows], width=width),
+            pair_table(pairs.worst(rows), width=width),
+            pair_table(unpaired[:rows], width=width),
+        )
+        lengths = (len(operators), len(pairs), len(unpaired))
+        return list(zip(titles, lengths, tables, strict=True))
 
     def __repr__(self) -> str:
-        from fastdump._compare.text import plain_text
-
-        return plain_text(self)
+        return shown_text(self._facts(), len(self), self._laid_out)
 
     def _repr_html_(self) -> str:
-        from fastdump._compare.html import html_text
+        return shown_html(self._facts(), len(self), self._laid_out)
 
-        return html_text(self)
+    def _laid_out(self, n_worst: int | None, width: int | None) -> TextTable:
+        return pair_table(self if n_worst is None else self.worst(n_worst), width=width)
+
+    def _facts(self) -> list[str]:
+        remark = [self.remark] if self.remark else []
+        return [facts(self.summary()), printable(self.sentence), *remark]
 
 
 def read_comparison(path: str | os.PathLike[str]) -> ComparisonTable:
@@ -325,7 +406,7 @@ def read_comparison(path: str | os.PathLike[str]) -> ComparisonTable:
     Parameters
     ----------
     path
-        Its suffix says the format: ``.csv``, ``.json``, ``.arrow`` or ``.parquet``.
+        The file. Its suffix says the format: ``.csv``, ``.json``, ``.arrow`` or ``.parquet``.
 
     Raises
     ------
@@ -338,6 +419,4 @@ def read_comparison(path: str | os.PathLike[str]) -> ComparisonTable:
     OSError
         If the file cannot be read.
     """
-    from fastdump._table_files import read_table
-
-    return read_table(path, ComparisonTable)
+    return ComparisonTable._read(path)

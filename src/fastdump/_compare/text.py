@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-import shutil
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from fastdump._printable import printable
-from fastdump._quantities import counted, shape_text
-from fastdump._styles import BAD, DOUBTFUL, GOOD, SUBTLE
-from fastdump._text_table import Cell, Column, TextTable, plain
+from fastdump._compare.operators import DivergentOperator
+from fastdump._compare.schema import ComparisonRow
+from fastdump._compare.sentence import ComparisonSummary
+from fastdump._table.table_text import dropped_text
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted, shape_text
+from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE, number_cell
+from fastdump._words.text_table import Cell, Column, TextTable
 
-if TYPE_CHECKING:
-    from fastdump._compare.operators import DivergentOperator
-    from fastdump._compare.schema import ComparisonRow
-    from fastdump._compare.table import ComparisonTable
-
-_WORST_ROWS = 8
+DEFAULT_ROWS = 20
 
 _VERDICT_STYLES = {"diverges": BAD, "equal": GOOD, "close": GOOD, "similar": GOOD}
 _CAUSE_STYLES = {"here": BAD, "unknown": DOUBTFUL, "input": DOUBTFUL, "inherited": ""}
@@ -65,31 +62,68 @@ def operator_table(operators: Iterable[DivergentOperator], *, width: int | None)
     return TextTable(_OPERATOR_COLUMNS, map(_operator_cells, operators), width=width)
 
 
-def plain_text(table: ComparisonTable) -> str:
-    """Return ``repr(table)``: fitted to the terminal, without control characters."""
-    width = shutil.get_terminal_size((100, 24)).columns
-    lines = pair_table(table.worst(_WORST_ROWS), width=width).lines(ellipsis="...")
-    return "\n".join([facts(table), printable(table.sentence), *map(plain, lines)])
+def report_lines(
+    sentence: str,
+    summary: ComparisonSummary,
+    notes: Iterable[str],
+    lists: Iterable[tuple[str, int, TextTable]],
+    *,
+    rows: int | None,
+    ellipsis: str,
+) -> Iterator[list[Cell]]:
+    """Yield the lines of a comparison.
+
+    Parameters
+    ----------
+    sentence, summary, notes
+        The answer, in words and in numbers.
+    lists
+        For each list its title, its number of rows, and the rows that are shown.
+    rows
+        At most this many rows are shown; None shows all.
+    ellipsis
+        What replaces the middle of names that are too long.
+    """
+    verdicts = summary["verdict"]
+    style = BAD if verdicts.get("diverges") else GOOD if summary["compared"] else DOUBTFUL
+    yield [Cell(printable(sentence), style)]
+    yield [Cell(_pairs_text(summary))]
+    statuses = [f"{n:,} {name}" for name, n in summary["status"].items() if name != "ok"]
+    numbers = [*(f"{n:,} {verdict}" for verdict, n in verdicts.items()), *statuses]
+    yield [Cell(printable("; ".join(numbers)), SUBTLE)]
+    for note in notes:
+        yield [Cell(printable(note), DOUBTFUL)]
+    for title, n_rows, table in lists:
+        if n_rows:
+            shown = "" if rows is None or rows >= n_rows else f", {rows:,} of {n_rows:,}"
+            yield []
+            yield [Cell(f"{title}{shown}:")]
+            yield from table.lines(ellipsis=ellipsis)
+            if table.dropped:
+                yield [Cell(dropped_text(table), SUBTLE)]
 
 
-def facts(table: ComparisonTable) -> str:
-    """Return what there is in numbers."""
-    summary = table.summary()
+def facts(summary: ComparisonSummary) -> str:
+    """Return the numbers of a table in one line."""
     verdicts = ", ".join(f"{n:,} {printable(v)}" for v, n in summary["verdict"].items())
-    found = ", ".join(f"{n:,} by {printable(how)}" for how, n in summary["paired_by"].items())
-    text = f"ComparisonTable: {counted(summary['pairs'], 'pair')}"
-    text += f" ({found})" if found else ""
+    text = f"ComparisonTable: {_pairs_text(summary)}"
     return f"{text}; {verdicts}" if verdicts else text
+
+
+def _pairs_text(summary: ComparisonSummary) -> str:
+    """Return ``12 pairs (10 by name, 2 by order)``."""
+    found = ", ".join(f"{n:,} by {printable(how)}" for how, n in summary["paired_by"].items())
+    return counted(summary["pairs"], "pair") + (f" ({found})" if found else "")
 
 
 def _pair_cells(row: ComparisonRow) -> list[Cell]:
     share = row.mismatched / row.count if row.mismatched is not None and row.count else None
     return [
-        Cell(_number(row.rank)),
-        Cell(_number(row.step)),
+        number_cell(row.rank),
+        number_cell(row.step),
         Cell(printable(row.op_type or "")),
         Cell(printable(row.op_name or row.op_name_b or row.path_a or row.path_b or "")),
-        Cell("" if row.io is None else f"{row.io}.{row.index}"),
+        Cell(row.tensor_name),
         Cell(_of_both(printable(row.dtype_a or ""), printable(row.dtype_b or ""))),
         Cell(_of_both(shape_text(row.shape_a), shape_text(row.shape_b)), SUBTLE),
         Cell(_real(row.cosine_similarity)),
@@ -107,8 +141,8 @@ def _pair_cells(row: ComparisonRow) -> list[Cell]:
 
 def _operator_cells(op: DivergentOperator) -> list[Cell]:
     return [
-        Cell(_number(op.rank)),
-        Cell(_number(op.step)),
+        number_cell(op.rank),
+        number_cell(op.step),
         Cell(printable(op.op_type or "")),
         Cell(printable(op.op_name or op.path_a or "")),
         Cell(op.tensor),
@@ -123,14 +157,8 @@ def _of_both(a: str, b: str) -> str:
     return a if a == b or not b else f"{a}/{b}" if a else b
 
 
-def _number(number: int | None) -> str:
-    return "" if number is None else str(number)
-
-
 def _real(value: float | None) -> str:
-    if value is None or math.isnan(value):
-        return ""
-    return f"{value:.5g}"
+    return "" if value is None or math.isnan(value) else f"{value:.5g}"
 
 
 def _bad_cell(row: ComparisonRow) -> Cell:

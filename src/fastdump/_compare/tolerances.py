@@ -1,11 +1,11 @@
-"""When two tensors count as close: tolerances by element type, or as the caller asks."""
+"""Tolerances, within which two tensors count as close: by element type, or as the caller asks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """When two tensors are close; all conditions must hold.
+    """Conditions for two tensors to be close; all must hold.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def _class_of(dtype: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """What the caller asks for; None leaves it to the element types."""
+    """The tolerances that the caller asks for; None leaves a tolerance to the element types."""
 
     rtol: float | None = None
     atol: float | None = None
@@ -87,13 +87,9 @@ class Tolerances:
     def of_pairs(
         self, dtype_a: Sequence[str | None], dtype_b: Sequence[str | None]
     ) -> tuple[list[Tolerance], NDArray[np.int64]]:
-        """Return the tolerances of pairs of tensors, and which of them is that of each pair."""
+        """Return the distinct tolerances of pairs of tensors, and the index of each pair's own."""
         pairs = list(zip(dtype_a, dtype_b, strict=True))
         of_types = {types: self.of(*types) for types in set(pairs)}
         different = list(dict.fromkeys(of_types.values()))
         numbers = {types: different.index(tolerance) for types, tolerance in of_types.items()}
         return different, np.array([numbers[types] for types in pairs], np.int64)
-
-    def document(self) -> dict[str, Any]:
-        """Return what was asked for, by name."""
-        return asdict(self)

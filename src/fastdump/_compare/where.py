@@ -1,4 +1,4 @@
-"""Which rank or step of one dump stands for which of the other."""
+"""Ranks and steps of one dump matched with those of the other."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastdump._compare.keys import Keys
-from fastdump._quantities import ranges_text
+from fastdump._words.quantities import numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NULL = -(2**63)
-"""In the place of a number that is not known."""
+"""Stands for a number that is not known."""
 
 
 def aligned(
@@ -21,9 +21,9 @@ def aligned(
 ) -> tuple[Keys, str | None]:
     """Return keys that are equal where ranks, or steps, belong together.
 
-    Numbers that occur on both sides belong to each other. If there is none but as many on either
-    side, the lowest belongs to the lowest, and so on: that is how two ranks are compared, or a rank
-    and a reference without one.
+    Numbers that occur on both sides belong together. If there is none, but both sides have equally
+    many, they belong together in ascending order: so two ranks can be compared, or a rank and a
+    reference without one.
 
     Parameters
     ----------
@@ -32,15 +32,15 @@ def aligned(
     a, b
         The number of each row, `NULL` where it is not known.
     may_be_untold
-        Whether a side that tells no number at all stands for any number of the other: its rows are
-        then told apart by their order.
+        Whether a side without any number stands for all numbers of the other; its rows are then
+        told apart by their order.
 
     Returns
     -------
     keys : Keys
-        Of each row.
+        One key for each row.
     note : str or None
-        What a person should know of it.
+        What a person should know about this choice.
     """
     of_a, of_b = np.unique(a), np.unique(b)
     if len(np.intersect1d(of_a, of_b)):
@@ -57,6 +57,4 @@ def aligned(
 
 def _text(what: str, numbers: NDArray[np.int64]) -> str:
     known = numbers[numbers != NULL].tolist()
-    if not known:
-        return f"no {what}"
-    return f"{what}{'s'[: len(known) > 1]} {ranges_text(known)}"
+    return numbered(what, known) if known else f"no {what}"

@@ -5,22 +5,22 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
+from fastdump._array.layout import logical_layout
 from fastdump._core import HostLayout
-from fastdump._layout import host_layout
 from fastdump.errors import LayoutError
 
 ORDERS = ("NCHW", "NHWC", "HWCN", "CHWN", "NCDHW", "NDHWC", "DHWCN", "DHWNC")
-"""Formats that name the axes of the host array in order."""
+"""Formats that name the axes of the logical array in order."""
 
 _NO_ORDER = "ND"
 
 
 class SizesDifferError(Exception):
-    """Two host arrays have different numbers of elements."""
+    """Two logical arrays have different numbers of elements."""
 
 
 class Stored(NamedTuple):
-    """How a tensor is stored; arguments of `fastdump.to_host`."""
+    """How a tensor is stored; arguments of `fastdump.to_logical`."""
 
     format: str
     shape: tuple[int, ...]
@@ -29,18 +29,18 @@ class Stored(NamedTuple):
     origin_format: str | None = None
 
     def layout(self, order: str | None = None) -> HostLayout:
-        return host_layout(**self._asdict(), order=order)
+        return logical_layout(**self._asdict(), order=order)
 
 
-# A dump has few different tensors, each at many steps and layers.
+# A dump has few different tensors, and has each of them at many steps and layers.
 @functools.lru_cache(maxsize=1024)
 def in_one_order(a: Stored, b: Stored) -> tuple[HostLayout, HostLayout]:
-    """Return the layouts of both host arrays, with the axes of `a` if both have names.
+    """Return the layouts of both logical arrays, in the order of `a` if both name their axes.
 
     Raises
     ------
     LayoutError
-        If one of them has no host array that is known.
+        If the logical array of one of them is not known.
     """
     layout_a, layout_b = a.layout(), b.layout()
     if layout_a.order == layout_b.order:
@@ -52,7 +52,7 @@ def in_one_order(a: Stored, b: Stored) -> tuple[HostLayout, HostLayout]:
     for order in (layout_a.order, layout_b.order, "NCHW", "NCDHW"):
         try:
             return a.layout(order), b.layout(order)
-        except LayoutError:  # no order of all axes, or one of them has axes that it lacks
+        except LayoutError:  # not an order of all axes, or one with axes that a tensor lacks
             continue
     return layout_a, layout_b
 
@@ -72,15 +72,15 @@ def _with_shape(stored: Stored, layout: HostLayout, shape: tuple[int, ...]) -> H
 
 
 def check_shapes(a: HostLayout, b: HostLayout) -> str | None:
-    """Return a note if the shapes of two host arrays differ.
+    """Return a note if the shapes of two logical arrays differ.
 
     Raises
     ------
     SizesDifferError
-        If their numbers of elements do.
+        If their numbers of elements differ.
     """
     if a.n_elements != b.n_elements:
-        raise SizesDifferError(f"{a.shape} in a and {b.shape} in b, in the order of the host")
+        raise SizesDifferError(f"{a.shape} in a and {b.shape} in b, in their logical order")
     if a.shape != b.shape:
         return f"shapes {a.shape} and {b.shape}: compared in order of elements"
     return None
