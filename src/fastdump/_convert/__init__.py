@@ -1,63 +1,69 @@
 """Conversion of dumps to files of other formats: from paths to a report.
 
-`sources` finds dump files, `outputs` says which files one becomes (`naming`, `elements`, `npy`,
-`safetensors`), `output_file` writes one so that it is there as a whole or not at all, `conversion`
-does that for all of them in threads.
+`sources` finds the dump files, and `outputs` decides which files each becomes (`naming`,
+`elements`, `npy`, `safetensors`). `payload` makes their bytes. `conversion` writes them all in
+threads (`work_list`), each file whole or not at all; a `ledger` collects what the `report` tells.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING
 
+from fastdump._arguments import PathLike, n_threads, path_bytes
 from fastdump._convert.conversion import Conversion
-from fastdump._convert.options import FILE_TYPES, LAYOUTS, FileType, Options
-from fastdump._convert.report import ConvertFailure, ConvertNote, ConvertProgress, ConvertReport
-from fastdump._convert.sources import Conditions, find_sources
-from fastdump._progress import INTERVAL_S, ProgressBar
-from fastdump._stats import PathLike, io_of, n_threads, no_dump_error, path_bytes, paths_of
+from fastdump._convert.options import FILE_TYPES, ORDERS, FileType, Options
+from fastdump._convert.records import ConvertFailure, ConvertNote, ConvertProgress
+from fastdump._convert.report import ConvertReport
+from fastdump._convert.sources import Sources
+from fastdump._progress import INTERVAL_S, reporting
+from fastdump._selection import Conditions, Selection, takes_conditions
+from fastdump._stats import What
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = [
     "ConvertFailure",
     "ConvertNote",
     "ConvertProgress",
     "ConvertReport",
+    "FileType",
     "convert",
     "new_conversion",
 ]
 
 
+@takes_conditions
 def convert(
-    path: PathLike | Iterable[PathLike],
+    what: What,
     out: PathLike,
     *,
     type: FileType = "npy",
-    layout: str | None = None,
+    logical: bool = False,
+    order: str | None = None,
     bf16_as_float32: bool = False,
     overwrite: bool = False,
     threads: int | None = None,
     progress: bool | Callable[[ConvertProgress], object] | None = None,
     follow_links: bool = False,
-    op_type: str | Iterable[str] | None = None,
-    op_name: str | Iterable[str] | None = None,
-    step: int | Iterable[int] | None = None,
-    rank: int | Iterable[int] | None = None,
-    tensor: str | Iterable[str] | None = None,
+    **conditions: Unpack[Conditions],
 ) -> ConvertReport:
     """Convert the tensors of a dump to files that other programs read.
 
-    A file is there as a whole or not at all: it gets its name when it is complete. Those that are
-    there already, complete and not older than the dump file, are kept; so a conversion that was
-    interrupted goes on where it was. What cannot be converted does not end the conversion.
+    A file gets its name when it is complete. Files that are there already, complete and not older
+    than the dump file, are kept; so a conversion that was interrupted goes on where it stopped.
+    What cannot be converted does not end the conversion.
 
     Parameters
     ----------
-    path
-        A dump file, a directory of any depth, or several of them.
+    what
+        A dump file, a directory of any depth, several of them, or a `Dump`; or a `StatsTable` or
+        its file, to convert the tensors of its rows.
     out
-        The output directory; it is made. The structure of a directory is kept in it; several
+        The output directory; it is made if need be. It keeps the structure of a directory; several
         directories get one each. The names of files begin with the dump file's name.
     type
         ====================  ==================================================================
@@ -73,15 +79,15 @@ def convert(
         "safetensors"         ``{dump}.safetensors``: all tensors of a dump, ``output.0``
         ====================  ==================================================================
 
-        Element types are those of `Tensor`. What are no numbers, fusion buffers
-        (``{dump}.l1buffer.0.bin``), workspaces (``{dump}.space.0.bin``), types of unknown
-        encoding, are bytes. An overflow record (OpDebug) becomes ``{dump}.output.0.json`` in all
-        but "raw".
-    layout
-        "host", or an order of axes, "NCHW" for example: tensors in formats of the device are
-        brought into the order that they had in the framework, or into this one, without padding, as
-        `Tensor.logical` does. Names of npy files have the shape then:
-        ``{dump}.output.0.2x19x3x5.npy``. Default: all as they are stored.
+        Element types are those of `Tensor`. Fusion buffers (``{dump}.l1buffer.0.bin``), workspaces
+        (``{dump}.space.0.bin``) and types of unknown encoding are written as bytes. An overflow
+        record (OpDebug) becomes ``{dump}.output.0.json``, except with "raw".
+    logical
+        Whether to bring tensors in formats of the device into their logical order, without padding,
+        as `Tensor.logical` does. Names of npy files then contain the shape:
+        ``{dump}.output.0.2x19x3x5.npy``. Default: all tensors as they are stored.
+    order
+        The order of axes of the logical tensors, "NCHW" for example. Implies `logical`.
     bf16_as_float32
         Whether to write bfloat16 as float32, as the vendor's converter does.
     overwrite
@@ -93,14 +99,9 @@ def convert(
         ten times a second with a `ConvertProgress`. An exception that it raises ends the
         conversion.
     follow_links
-        Whether to follow symbolic links below `path`.
-    op_type, op_name
-        Shell patterns (``*``, ``?``, ``[abc]``) for names as files have them; only operators that
-        match one of them are converted.
-    step, rank
-        Only these.
-    tensor
-        Only these of "input", "output", "buffer" and "space".
+        Whether to follow symbolic links below directories.
+    **conditions
+        Which tensors to convert; `Selection` says what each condition means.
 
     Returns
     -------
@@ -111,65 +112,54 @@ def convert(
     ------
     NoDumpError
         If there is nothing to convert.
-    ValueError
+    TypeError, ValueError
         If an argument has a value that it cannot have.
     OSError
-        If `path` does not exist or is not readable, or `out` cannot be made.
+        If a path does not exist or is not readable, or `out` cannot be made.
 
     Notes
     -----
-    Of dumps that were appended to another one in its file the names are
-    ``{dump}.output.0.appended1.npy``, ``{dump}.appended1.safetensors``. A name of more than 255
-    bytes becomes digits; ``mapping.csv`` beside the file says what these stand for, and also what
-    those do that the dump's own files were named with.
+    Dumps that were appended to another one in its file get the names
+    ``{dump}.output.0.appended1.npy`` and ``{dump}.appended1.safetensors``. A name of more than 255
+    bytes becomes digits; ``mapping.csv`` beside the file gives the name that they stand for, and
+    also the names behind digits of the dump's own files.
 
-    safetensors files have no names for some types: integers of less than 8 bits are I8 or U8, types
-    that numpy and ml_dtypes lack F32, complex128 is F64 with one dimension more, for real and
-    imaginary part. Types and formats of the dump are in the metadata.
+    The safetensors format lacks some types: integers of less than 8 bits become I8 or U8, types
+    that numpy and ml_dtypes lack become F32, and complex128 becomes F64 with one more dimension,
+    for real and imaginary part. The metadata have the types and formats of the dump.
 
     Examples
     --------
     >>> report = fastdump.convert("dump_dir", "out", step=3)  # doctest: +SKIP
-    >>> [failure.path for failure in report.failed]  # doctest: +SKIP
+    >>> [failure.path for failure in report.findings]  # doctest: +SKIP
     """
     if type not in FILE_TYPES:
         raise ValueError(f"type is {type!r}, expected one of {', '.join(FILE_TYPES)}")
-    if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress is {progress!r}, expected True, None or a function")
     options = Options(
         type=type,
-        layout=layout,
+        logical=logical or order is not None,
+        order=order,
         bf16_as_float32=bf16_as_float32,
         overwrite=overwrite,
-        io=frozenset(io_of("tensor", tensor)),
     )
-    given = {"op_type": op_type, "op_name": op_name, "step": step, "rank": rank}
-    conditions = {name: value for name, value in given.items() if value is not None}
-    paths = paths_of(path)  # once: it may be an iterator
-    conversion = new_conversion(
-        paths,
-        out,
-        options,
-        cast("Conditions", conditions),
-        threads=threads,
-        follow_links=follow_links,
-    )
-    if progress is True:
-        with ProgressBar(bad="failed") as bar:
-            conversion.run(bar, INTERVAL_S)
-    else:
-        conversion.run(progress or None, INTERVAL_S)
-    report = conversion.report()
-    if report.files == 0 and not report.failed:
-        raise no_dump_error(paths, report.skipped, selected=bool(conditions))
-    return report
+    with reporting(progress, bad="failed") as on_progress:
+        conversion = new_conversion(
+            what,
+            out,
+            options,
+            Selection.of(conditions),
+            threads=threads,
+            follow_links=follow_links,
+        )
+        conversion.run(on_progress, INTERVAL_S)
+    return conversion.report()
 
 
 def new_conversion(
-    paths: Sequence[PathLike],
+    what: What,
     out: PathLike,
     options: Options,
-    conditions: Conditions,
+    selection: Selection,
     *,
     threads: int | None,
     follow_links: bool,
@@ -177,11 +167,11 @@ def new_conversion(
 ) -> Conversion:
     """Return a conversion that has not been run; arguments and errors are those of `convert`.
 
-    If `flat`, only files directly in `paths` are converted, all into `out` itself.
+    If `flat`, only files directly in the directories are converted, all into `out` itself.
     """
-    if options.layout is not None and options.layout not in LAYOUTS:
-        raise ValueError(f"layout is {options.layout!r}, expected one of {', '.join(LAYOUTS)}")
+    if options.order is not None and options.order not in ORDERS:
+        raise ValueError(f"order is {options.order!r}, expected one of {', '.join(ORDERS)}")
     path_bytes(out)
     number = n_threads(threads)
-    sources, skipped = find_sources(paths, conditions, follow_links=follow_links, flat=flat)
-    return Conversion(sources, skipped, Path(os.fsdecode(out)), options, number)
+    sources = Sources(what, selection, follow_links=follow_links, flat=flat)
+    return Conversion(sources, Path(os.fsdecode(out)), options, number)

@@ -1,4 +1,4 @@
-"""One conversion: dump files become other files, several at a time."""
+"""One conversion of dump files, several at a time, to other files."""
 
 from __future__ import annotations
 
@@ -7,27 +7,32 @@ import functools
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from fastdump._arguments import paths_text
+from fastdump._atomic import replacing
 from fastdump._convert import naming
+from fastdump._convert.complete import is_complete
 from fastdump._convert.ledger import Ledger, Place
 from fastdump._convert.name_table import NameTables, read_names
 from fastdump._convert.options import Options
-from fastdump._convert.output_file import is_complete, write_atomically
 from fastdump._convert.outputs import Output, Part, output_of, parts_of
-from fastdump._convert.report import ConvertFailure, ConvertNote, ConvertProgress, ConvertReport
+from fastdump._convert.records import ConvertFailure, ConvertNote, ConvertProgress
+from fastdump._convert.report import ConvertReport
 from fastdump._convert.source_file import SourceFile
-from fastdump._convert.sources import Source
+from fastdump._convert.sources import Sources
 from fastdump._convert.work_list import Task, WorkList
-from fastdump._operator import Operator
+from fastdump._dump.absence import no_dump_error
+from fastdump._dump.dump import tensors_of
+from fastdump._dump.operator import Operator
 from fastdump.errors import FastdumpError
 
-# What may be wrong with a file. Anything else is wrong with this package, and ends the conversion.
+# Errors that concern one file. Any other error is a bug, and ends the conversion.
 _FAILURES = (OSError, FastdumpError, MemoryError)
-# The parts of larger files are shared out among threads.
+# The parts of files larger than this are shared out among threads.
 _SHARED_NBYTES = 64 << 20
 
 _SKIPPED_KINDS = {
@@ -48,15 +53,15 @@ class _File:
     number
         Its position in the order of execution.
     op
-        What it is.
+        The file's operator.
     directory
-        Of its files, below the output directory.
+        The directory of its converted files, below the output directory.
     stem
-        What their names begin with.
+        The beginning of their names.
     real_stem
-        What `stem` stands for if it is digits.
+        The name that `stem` stands for if it is digits.
     modified_ns
-        When it was last written.
+        When the dump file was last written.
     """
 
     number: int
@@ -68,7 +73,7 @@ class _File:
 
 
 class _StoppedError(Exception):
-    """The conversion is to end before it is finished."""
+    """The conversion has to end before it is finished."""
 
 
 class Conversion:
@@ -78,20 +83,17 @@ class Conversion:
     ----------
     sources
         What to convert.
-    skipped
-        What was passed over while that was looked for.
     out
         The output directory; it need not exist.
     options
-        What to make of it.
+        What to make of them.
     threads
-        How many.
+        How many threads to use.
     """
 
     def __init__(
         self,
-        sources: Sequence[Source],
-        skipped: Counter[str],
+        sources: Sources,
         out: Path,
         options: Options,
         threads: int,
@@ -99,22 +101,28 @@ class Conversion:
         self._sources = sources
         self._out = out
         self._options = options
-        self._ledger = Ledger(sum(len(source.operators) for source in sources), skipped)
-        self._work = WorkList(self._tasks(), threads)
+        self._ledger = Ledger(len(sources.dump), Counter(sources.dump.skipped))
+        tasks = (
+            functools.partial(self._convert_file, op, number)
+            for number, op in enumerate(sources.dump)
+        )
+        self._work = WorkList(tasks, threads)
         self._tables = NameTables()
-        self._lock = threading.Lock()  # for those below
+        self._lock = threading.Lock()  # for the attributes below
         self._made: set[Path] = set()
-        # Files of one directory have names of their own; those of several may not.
-        may_meet = len(sources) > 1 or options.type == "msnpy"
+        # Files of one directory have distinct names; files of several may not.
+        may_meet = sources.may_meet or options.type == "msnpy"
         self._stems: dict[Path, str] | None = {} if may_meet else None
 
     def run(
         self, on_progress: Callable[[ConvertProgress], object] | None, interval_s: float
     ) -> None:
-        """Convert all; `report` tells how that went.
+        """Convert everything; `report` returns what was done.
 
         Raises
         ------
+        NoDumpError
+            If nothing can be converted: all files are of other kinds.
         OSError
             If the output directory cannot be made.
         KeyboardInterrupt
@@ -128,39 +136,38 @@ class Conversion:
                     on_progress(self.progress())
         finally:
             self._work.stop()
+        report = self.report()
+        if report.files == 0 and report.clean:
+            raise no_dump_error(paths_text(self._sources.dump.roots), report.skipped)
 
     def progress(self) -> ConvertProgress:
-        """Return how far it is."""
+        """Return how far the conversion has come."""
         return self._ledger.progress()
 
     def report(self) -> ConvertReport:
-        """Return what was done, after an interruption up to then."""
-        return self._ledger.report()
+        """Return what was done; after an interruption, what was done until then."""
+        return self._ledger.report(str(self._out))
 
-    def _tasks(self) -> Iterator[Task]:
-        number = 0
-        for source in self._sources:
-            for op in source.operators:
-                yield functools.partial(self._convert_file, source, op, number)
-                number += 1
-
-    def _convert_file(self, source: Source, op: Operator, number: int, buffer: memoryview) -> None:
+    def _convert_file(self, op: Operator, number: int, buffer: memoryview) -> None:
         try:
             if reason := _reason_to_skip(op):
-                self._ledger.file_skipped(reason)
+                with self._ledger as ledger:
+                    ledger.skipped[reason] += 1
                 return
-            self._ledger.file_begun()
-            parts = parts_of(op, self._options)
-            file = self._file(source, op, number)
+            with self._ledger as ledger:
+                ledger.files += 1
+            parts = parts_of(op, tensors_of(self._sources.dump, op), self._options)
+            file = self._file(op, number)
             self._convert_parts(file, parts, buffer)
         except _FAILURES as error:
             self._fail((number, 0), op, None, error)
         finally:
-            self._ledger.file_done()
+            with self._ledger as ledger:
+                ledger.files_done += 1
 
-    def _file(self, source: Source, op: Operator, number: int) -> _File:
+    def _file(self, op: Operator, number: int) -> _File:
         name = os.path.basename(op.path)  # noqa: PTH119
-        directory = source.directory_of(op)
+        directory = self._sources.directory_of(op)
         stem = naming.msnpy_stem(name, op.op_name) if self._options.type == "msnpy" else name
         if self._stems is not None:
             with self._lock:
@@ -172,18 +179,17 @@ class Conversion:
         return _File(number, op, directory, stem, real_stem, modified_ns)
 
     def _real_stem(self, op: Operator, directory: Path, digits: str) -> str | None:
-        """Return what digits stand for by the table beside the dump file, or by its header."""
+        """Return the name behind digits, from the table beside the dump file or from its header."""
         beside = Path(op.path).parent
         if known := read_names(beside).get(digits):
             return known.rpartition("/")[2]
-        # The name in a header is no name of a file: among dumps a row must not have it.
+        # A name from a header is not a file's name: a table among dumps must not get it.
         is_beside = beside.resolve() == (self._out / directory).resolve()
         return None if is_beside else op.op_name
 
-    def _convert_parts(self, file: _File, parts: Sequence[Part], buffer: memoryview) -> None:
+    def _convert_parts(self, file: _File, parts: list[Part], buffer: memoryview) -> None:
         if note := file.op.header["note"]:
-            place = (file.number, 0)
-            self._ledger.noted(place, ConvertNote(file.op.path, None, "noted", str(note)))
+            self._note((file.number, 0), ConvertNote(file.op.path, None, "noted", str(note)))
         tasks: list[Task] = [
             functools.partial(self._convert_part, file, part, (file.number, position))
             for position, part in enumerate(parts, 1)
@@ -200,8 +206,12 @@ class Conversion:
         op = file.op
         for tensor in part.tensors:
             if tensor.status != "ok":
-                note = ConvertNote(op.path, tensor.name, tensor.status, tensor.note)
-                self._ledger.noted(place, note)
+                self._note(
+                    place,
+                    ConvertNote(
+                        op.path, tensor.name, tensor.status, tensor.note, _offset=tensor.offset
+                    ),
+                )
         try:
             output = output_of(op, part, self._options)
             if output is None:
@@ -218,34 +228,40 @@ class Conversion:
         name = file.stem + output.suffix
         stored = naming.storable(name)
         path = self._directory(file.directory) / stored
-        # Before the file: digits without a row would tell nobody what they are.
+        # The row comes before the file: without it nobody could tell what the digits mean.
         if stored != name:
             self._tables.note(path.parent, path.stem, name)
         elif file.real_stem is not None:
             self._tables.note(path.parent, file.stem, file.real_stem)
             name = file.real_stem + output.suffix
         if stored != name:
-            self._ledger.renamed(str(file.directory / stored), name)
+            with self._ledger as ledger:
+                ledger.renamed[str(file.directory / stored)] = name
         if not self._options.overwrite and is_complete(
             path, output.head, output.nbytes, file.modified_ns
         ):
-            self._ledger.kept()
+            with self._ledger as ledger:
+                ledger.kept += 1
             return
-        with SourceFile(file.op.path, buffer) as source:
-            write_atomically(path, self._buffers(output, source))
-        self._ledger.written(output.nbytes)
+        with SourceFile(file.op.path, buffer) as source, replacing(path, through_link=False) as to:
+            for piece in self._pieces(output, source):
+                to.write(piece)
+        with self._ledger as ledger:
+            ledger.written += 1
+            ledger.nbytes += output.nbytes
 
-    def _buffers(self, output: Output, source: SourceFile) -> Iterator[bytes | memoryview]:
+    def _pieces(self, output: Output, source: SourceFile) -> Iterator[bytes | memoryview]:
         yield output.head
         for payload in output.payloads:
             for piece in payload.pieces(source):
                 if self._work.stopped:
                     raise _StoppedError
                 yield piece
-                self._ledger.bytes_done(len(piece))
+                with self._ledger as ledger:
+                    ledger.bytes_done += len(piece)
 
     def _directory(self, below: Path) -> Path:
-        """Return a directory below the output directory, which is there now."""
+        """Make a directory below the output directory, and return it."""
         path = self._out / below
         with self._lock:
             if below not in self._made:
@@ -254,17 +270,24 @@ class Conversion:
         return path
 
     def _fail(self, place: Place, op: Operator, tensor: str | None, error: BaseException) -> None:
-        self._ledger.failed(place, ConvertFailure(op.path, tensor, _reason(error, op.path)))
+        with self._ledger as ledger:
+            ledger.findings.append(
+                (place, ConvertFailure(op.path, tensor, _reason(error, op.path)))
+            )
+
+    def _note(self, place: Place, note: ConvertNote) -> None:
+        with self._ledger as ledger:
+            ledger.noted.append((place, note))
 
 
 def _reason_to_skip(op: Operator) -> str | None:
-    """Return why a file holds nothing to convert; None if it may. Its header is read if need be."""
+    """Return why a file holds nothing to convert, or None; the header is read only if needed."""
     by_name = _SKIPPED_KINDS.get(op.kind)
     return by_name or _SKIPPED_KINDS.get(str(op.header["kind"]))
 
 
 def _reason(error: BaseException, path: str) -> str:
-    """Return what went wrong, without the name of the dump file, which is told anyway."""
+    """Return what went wrong, without the dump file's name, which is reported anyway."""
     if isinstance(error, MemoryError):
         return "not enough memory"
     if isinstance(error, OSError) and error.strerror is not None:

@@ -1,4 +1,4 @@
-"""What the elements of a tensor are in a converted file: their type, their shape, their bytes."""
+"""Elements of a tensor in a converted file: their type, their shape and their bytes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fastdump._convert.options import HOST_LAYOUT, Options
-from fastdump._convert.payload import ConvertedElements, HostElements, Payload, StoredBytes
+from fastdump._array.elements import element_type
+from fastdump._array.layout import logical_layout
+from fastdump._convert.options import Options
+from fastdump._convert.payload import ConvertedElements, LogicalElements, Payload, StoredBytes
 from fastdump._core import HostLayout
-from fastdump._elements import element_type
-from fastdump._layout import host_layout
-from fastdump._tensor import Tensor
+from fastdump._tensor.tensor import Tensor
 from fastdump.errors import LayoutError
 
 _BYTE = np.dtype(np.uint8)
@@ -31,34 +31,34 @@ class Elements:
 
 
 def stored_bytes(tensor: Tensor) -> StoredBytes:
-    """Return the payload of a tensor as far as the dump file has it."""
+    """Return the payload of a tensor, as much of it as the dump file has."""
     return StoredBytes(tensor.offset, tensor.stored_nbytes)
 
 
 def has_numbers(tensor: Tensor) -> bool:
-    """Tell whether the elements can be read as numbers; what they are not are bytes."""
+    """Tell whether the elements can be read as numbers; if not, they are written as bytes."""
     element = element_type(tensor.dtype_name)
     return not element.is_opaque and not element.is_float6
 
 
 def elements_of(tensor: Tensor, options: Options, dtype: np.dtype[Any] | None = None) -> Elements:
-    """Return what is to be written of a tensor's elements; the dump file is not read.
+    """Return the elements of a tensor as they are to be written; the dump file is not read.
 
     Elements that are no numbers are bytes, in one dimension.
 
     Parameters
     ----------
     tensor
-        One that is not absent.
+        A tensor that is not absent.
     options
-        Say how types and shapes change.
+        How types and shapes change.
     dtype
         A type to convert to. Default: what `options` make of the tensor's.
 
     Raises
     ------
     LayoutError
-        If the tensor cannot be brought into the layout that `options` ask for.
+        If the tensor cannot be brought into the order that `options` ask for.
     """
     if not has_numbers(tensor):
         is_undefined = tensor.dtype_name == "undefined"
@@ -68,11 +68,11 @@ def elements_of(tensor: Tensor, options: Options, dtype: np.dtype[Any] | None = 
         dtype = _written_dtype(tensor.dtype, options)
     element = element_type(tensor.dtype_name)
     format, shape = tensor.format, tensor.shape
-    if options.layout is not None:
-        layout = _host_layout(tensor, options)
+    if options.logical:
+        layout = _logical_layout(tensor, options)
         format, shape = layout.order, layout.shape
         if not layout.is_identity:
-            payload = HostElements(tensor, element, layout, dtype)
+            payload = LogicalElements(tensor, element, layout, dtype)
             return Elements(dtype, _shape(shape, options), format, payload)
     n = math.prod(shape)
     if element.decode is None and not element.is_packed and dtype == tensor.dtype:
@@ -82,23 +82,21 @@ def elements_of(tensor: Tensor, options: Options, dtype: np.dtype[Any] | None = 
     return Elements(dtype, _shape(shape, options), format, converted)
 
 
-def _host_layout(tensor: Tensor, options: Options) -> HostLayout:
+def _logical_layout(tensor: Tensor, options: Options) -> HostLayout:
     if tensor.status != "ok" and tensor.shape != tensor.declared_shape:
         raise LayoutError(f"{tensor.format}: {tensor.note}")
-    original_op = tensor.description["original_op"]
-    order = None if options.layout == HOST_LAYOUT else options.layout
-    return host_layout(
+    return logical_layout(
         format=tensor.format or "",
         shape=tensor.shape,
-        origin_shape=options.layout_shape or tensor.origin_shape,
+        origin_shape=options.logical_shape or tensor.origin_shape,
         sub_format=tensor.sub_format,
-        order=order,
-        origin_format=original_op["format"] if original_op else None,
+        order=options.order,
+        origin_format=tensor.origin_format,
     )
 
 
 def is_numpy_type(dtype: np.dtype[Any]) -> bool:
-    """Tell whether numpy has a type itself; if not, ml_dtypes has it."""
+    """Tell whether a type is numpy's own, and not one of ml_dtypes."""
     return dtype.isbuiltin != _REGISTERED
 
 

@@ -1,4 +1,4 @@
-"""What happened so far in a conversion, as its threads note it."""
+"""The ledger of a conversion, in which its threads note what they have done."""
 
 from __future__ import annotations
 
@@ -6,106 +6,66 @@ import threading
 from collections import Counter
 from typing import TypeAlias
 
-from fastdump._convert.report import ConvertFailure, ConvertNote, ConvertProgress, ConvertReport
+from fastdump._convert.records import ConvertFailure, ConvertNote, ConvertProgress
+from fastdump._convert.report import ConvertReport
 
 Place: TypeAlias = "tuple[int, int]"
-"""Of a dump file in the order of execution, and of something in that file."""
+"""Position of a dump file in the order of execution, and of something in that file."""
 
 
 class Ledger:
-    """Counts and lists; any thread may add to them.
+    """Counts and lists, to be changed only within ``with ledger:``.
 
-    Parameters
+    Attributes
     ----------
-    files_found
-        How many dump files there are.
-    skipped
-        How many files were passed over before, by reason.
+    files_done, bytes_done
+        Files that are finished, in whatever way; bytes written, also of unfinished files.
+    files, written, kept, nbytes, skipped, renamed
+        As in `ConvertReport`.
+    findings, noted
+        As in `ConvertReport`, each with its place, because threads finish in any order.
     """
 
     def __init__(self, files_found: int, skipped: Counter[str]) -> None:
         self._lock = threading.Lock()
         self._files_found = files_found
-        self._files_done = 0
-        self._bytes_done = 0
-        self._files = 0
-        self._written = 0
-        self._kept = 0
-        self._nbytes = 0
-        self._skipped = Counter(skipped)
-        self._renamed: dict[str, str] = {}
-        # With their places: threads finish in any order.
-        self._failed: list[tuple[Place, ConvertFailure]] = []
-        self._noted: list[tuple[Place, ConvertNote]] = []
+        self.files_done = self.bytes_done = 0
+        self.files = self.written = self.kept = self.nbytes = 0
+        self.skipped = Counter(skipped)
+        self.renamed: dict[str, str] = {}
+        self.findings: list[tuple[Place, ConvertFailure]] = []
+        self.noted: list[tuple[Place, ConvertNote]] = []
 
-    def file_begun(self) -> None:
-        """Note a dump file that is to be converted."""
-        with self._lock:
-            self._files += 1
+    def __enter__(self) -> Ledger:
+        self._lock.acquire()
+        return self
 
-    def file_skipped(self, reason: str) -> None:
-        """Note a file that holds nothing to convert."""
-        with self._lock:
-            self._skipped[reason] += 1
-
-    def file_done(self) -> None:
-        """Note that a file needs no more attention."""
-        with self._lock:
-            self._files_done += 1
-
-    def bytes_done(self, nbytes: int) -> None:
-        """Note that bytes were written, of a file that may not get finished."""
-        with self._lock:
-            self._bytes_done += nbytes
-
-    def written(self, nbytes: int) -> None:
-        """Note a file of so many bytes that got its name."""
-        with self._lock:
-            self._written += 1
-            self._nbytes += nbytes
-
-    def kept(self) -> None:
-        """Note a file that was there already."""
-        with self._lock:
-            self._kept += 1
-
-    def renamed(self, path: str, name: str) -> None:
-        """Note which name the digits stand for in that of an output file."""
-        with self._lock:
-            self._renamed[path] = name
-
-    def failed(self, place: Place, failure: ConvertFailure) -> None:
-        """Note something that was not converted."""
-        with self._lock:
-            self._failed.append((place, failure))
-
-    def noted(self, place: Place, note: ConvertNote) -> None:
-        """Note something odd."""
-        with self._lock:
-            self._noted.append((place, note))
+    def __exit__(self, *exception: object) -> None:
+        self._lock.release()
 
     def progress(self) -> ConvertProgress:
-        """Return how far the conversion is."""
-        with self._lock:
+        """Return how far the conversion has come."""
+        with self:
             return ConvertProgress(
                 files_found=self._files_found,
-                files_done=self._files_done,
-                bytes_done=self._bytes_done,
-                bad=len(self._failed),
+                files_done=self.files_done,
+                bytes_done=self.bytes_done,
+                bad=len(self.findings),
             )
 
-    def report(self) -> ConvertReport:
-        """Return what was done, before the end of the conversion up to now."""
-        with self._lock:
+    def report(self, out: str) -> ConvertReport:
+        """Return what was done up to now; `out` is the output directory."""
+        with self:
             return ConvertReport(
-                files=self._files,
-                written=self._written,
-                kept=self._kept,
-                nbytes=self._nbytes,
-                failed=tuple(failure for _, failure in sorted(self._failed, key=_place)),
-                noted=tuple(note for _, note in sorted(self._noted, key=_place)),
-                skipped=dict(self._skipped),
-                renamed=dict(sorted(self._renamed.items())),
+                findings=tuple(failure for _, failure in sorted(self.findings, key=_place)),
+                out=out,
+                files=self.files,
+                written=self.written,
+                kept=self.kept,
+                nbytes=self.nbytes,
+                noted=tuple(note for _, note in sorted(self.noted, key=_place)),
+                skipped=dict(self.skipped),
+                renamed=dict(sorted(self.renamed.items())),
             )
 
 

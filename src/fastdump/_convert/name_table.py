@@ -1,6 +1,6 @@
-"""``mapping.csv``: which names the digits stand for that files have instead of longer names.
+"""Tables ``mapping.csv`` of the long names that stand behind files named with digits.
 
-Rows ``digits,name``, as dumps have them: nothing is quoted, the first comma separates, a row may
+Rows are ``digits,name``, as in dumps: nothing is quoted, the first comma separates, and a row may
 occur again.
 """
 
@@ -13,7 +13,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from fastdump._printable import printable
+from fastdump._words.printable import printable
 
 _FILE_NAME = "mapping.csv"
 # Far above what a directory of over-long names needs; a larger file is not a mapping.
@@ -23,7 +23,7 @@ _MAX_NBYTES = 64 << 20
 def read_names(directory: Path) -> dict[str, str]:
     """Return the rows of the table in a directory; none if it has none that can be read."""
     try:
-        # Not to wait for a writer, should this be a pipe.
+        # O_NONBLOCK: should this be a pipe, nothing waits for a writer.
         fd = os.open(directory / _FILE_NAME, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return {}
@@ -36,19 +36,19 @@ def read_names(directory: Path) -> dict[str, str]:
 
 
 class NameTables:
-    """The tables of all directories that files are written to. Threads may share it."""
+    """The tables of all directories that files are written to. Threads may share them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._tables: dict[Path, dict[str, str]] = {}
 
     def note(self, directory: Path, digits: str, name: str) -> None:
-        """Add a row, if it is not there.
+        """Add a row unless the table has it.
 
         Raises
         ------
         OSError
-            If the table cannot be written; it is as it was before, then.
+            If the table cannot be written; it is then as it was before.
         """
         name = "".join(printable(c) if c in "\r\n\0" else c for c in name)
         with self._lock:
@@ -61,7 +61,7 @@ class NameTables:
 
 
 def _append_row(path: Path, row: str) -> None:
-    # Not through a link: that may lead anywhere.
+    # O_NOFOLLOW: a link may lead anywhere.
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(path, flags, 0o666)
     try:

@@ -1,8 +1,7 @@
-"""Names of converted files: those of the vendor's converter, made of the dump file's own name.
+"""Names of converted files, as the vendor's converter makes them from the dump file's own name.
 
-A name is one component of a path, whatever headers say: nothing but the name that the file has on
-disk, numbers and words of this package goes into it, with one exception that is checked
-(`msnpy_stem`).
+A name is one component of a path, whatever headers say. It is made only of the name that the dump
+file has on disk, numbers and words of this package; the one exception is checked (`msnpy_stem`).
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 
-from fastdump._tensor import Tensor
+from fastdump._tensor.tensor import Tensor
 
 NAME_MAX = 255
-"""Bytes of a name that file systems take."""
+"""Largest number of bytes of a name that file systems accept."""
 
 _WORDS = {"input": "input", "output": "output", "buffer": "l1buffer", "space": "space"}
 _STANDARD_PARTS = 5
@@ -21,7 +20,7 @@ _OP_NAME = 1  # its position among them
 
 
 def tensor_part(tensor: Tensor, appended: int) -> str:
-    """Return what tells the tensors of one file apart: ``.output.0``.
+    """Return the part of a name that tells the tensors of one file apart: ``.output.0``.
 
     The vendor has no name for tensors of a dump that was appended to another one; those of the
     first such dump are ``.output.0.appended1``.
@@ -30,7 +29,7 @@ def tensor_part(tensor: Tensor, appended: int) -> str:
 
 
 def appended_part(appended: int) -> str:
-    """Return ``.appended1`` for the first dump that was appended to another, '' for that one."""
+    """Return ``.appended1`` for the first appended dump, '' for the dump that begins the file."""
     return f".appended{appended}" if appended else ""
 
 
@@ -40,9 +39,9 @@ def shape_part(shape: tuple[int, ...]) -> str:
 
 
 def msnpy_stem(file_name: str, op_name: str | None) -> str:
-    """Return the dump's part of an msnpy name: the operator's name is its last component.
+    """Return a dump file's name with only the last component of the operator's name.
 
-    That comes from the header. If it is not plain text without dots the file's name stays.
+    That component comes from the header; if it is not plain text without dots, the name stays.
     """
     parts = file_name.split(".")
     last = (op_name or "").rpartition("/")[2]
@@ -53,7 +52,7 @@ def msnpy_stem(file_name: str, op_name: str | None) -> str:
 
 
 def storable(name: str) -> str:
-    """Return a name that file systems take: `name`, or digits and its suffix if it is too long.
+    """Return a name that file systems accept: `name`, or digits with its suffix if it is too long.
 
     The digits depend on the name alone, so that a second run finds what the first one wrote.
     """
@@ -61,5 +60,5 @@ def storable(name: str) -> str:
     if len(encoded) <= NAME_MAX:
         return name
     key = int.from_bytes(hashlib.blake2b(encoded, digest_size=8).digest(), "little")
-    # Readers take 10 to 32 digits for such a name.
+    # Readers recognise 10 to 32 digits as such a name.
     return f"{key:020d}{os.path.splitext(name)[1]}"  # noqa: PTH122

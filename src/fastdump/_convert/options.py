@@ -1,4 +1,4 @@
-"""What a conversion is to make of a dump."""
+"""Options of a conversion."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ from typing import Literal, TypeAlias, get_args
 FileType: TypeAlias = Literal["npy", "msnpy", "bin", "raw", "safetensors"]
 FILE_TYPES: tuple[FileType, ...] = get_args(FileType)
 
-HOST_LAYOUT = "host"
-"""The layout that a tensor had in its framework, whichever that was."""
-
-LAYOUTS = (
-    *(HOST_LAYOUT, "ND", "NCHW", "NHWC", "HWCN", "CHWN"),
-    *("NCDHW", "NDHWC", "DHWCN", "DHWNC"),
-)
+ORDERS = ("ND", "NCHW", "NHWC", "HWCN", "CHWN", "NCDHW", "NDHWC", "DHWCN", "DHWNC")
+"""The orders of axes that tensors can be brought into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +19,12 @@ class Options:
     Attributes
     ----------
     type
-        Of the files to write. "msnpy" is "npy" with the names of MindSpore.
-    layout
-        One of `LAYOUTS`, into which tensors are brought; None leaves them as they are stored.
-    layout_shape
+        The type of the files to write. "msnpy" is "npy" with the names of MindSpore.
+    logical
+        Whether to bring tensors into their logical order, without padding.
+    order
+        The order of axes then, one of `ORDERS`; None is that of the header.
+    logical_shape
         The shape then; None takes what the header says.
     bf16_as_float32
         Whether to write bfloat16 as float32.
@@ -35,8 +32,6 @@ class Options:
         Whether to write all types that numpy lacks as one that it has.
     scalars_have_a_dimension
         Whether to write a scalar with the shape (1,).
-    io
-        Which tensors: some of "input", "output", "buffer", "space"; empty for all.
     only
         One tensor by its `io` and its index.
     overwrite
@@ -44,11 +39,11 @@ class Options:
     """
 
     type: FileType = "npy"
-    layout: str | None = None
-    layout_shape: tuple[int, ...] | None = None
+    logical: bool = False
+    order: str | None = None
+    logical_shape: tuple[int, ...] | None = None
     bf16_as_float32: bool = False
     only_numpy_types: bool = False
     scalars_have_a_dimension: bool = False
-    io: frozenset[str] = frozenset()
     only: tuple[str, int] | None = None
     overwrite: bool = False

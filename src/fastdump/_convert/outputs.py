@@ -1,4 +1,4 @@
-"""Which files one dump file becomes."""
+"""The files that one dump file becomes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fastdump._convert.elements import elements_of, stored_bytes
 from fastdump._convert.npy import npy_header
 from fastdump._convert.options import Options
 from fastdump._convert.payload import Payload
-from fastdump._op_debug import parse_op_debug
-from fastdump._operator import Operator
-from fastdump._tensor import Tensor
+from fastdump._dump.operator import Operator
+from fastdump._tensor.op_debug import parse_op_debug
+from fastdump._tensor.tensor import Tensor
 from fastdump.errors import DumpFormatError, LayoutError
 
 _OP_DEBUG = "op_debug"
@@ -28,13 +28,13 @@ class Output:
     Attributes
     ----------
     suffix
-        What follows the dump's name in its name.
+        The part of its name that follows the dump's name.
     head
-        What precedes the payloads.
+        The bytes before the payloads.
     payloads
         Parts of the dump file, one after another.
     failed
-        Tensors that should be in it but are not, and why.
+        Names of tensors that should be in it but are not, and why.
     """
 
     suffix: str
@@ -50,19 +50,28 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What becomes one file: one tensor, or all of a dump."""
+    """The content of one file: one tensor, or all tensors of a dump."""
 
     tensors: tuple[Tensor, ...]
     appended: int
 
     @property
     def name(self) -> str | None:
-        """Of the tensor, if it is one: "output.0"."""
+        """Name of the tensor if there is only one: "output.0"."""
         return self.tensors[0].name if len(self.tensors) == 1 else None
 
 
-def parts_of(op: Operator, options: Options) -> list[Part]:
-    """Return the parts of a dump file that become a file each; its header is read here.
+def parts_of(op: Operator, wanted: Sequence[Tensor], options: Options) -> list[Part]:
+    """Return the parts of a dump file that become a file each.
+
+    Parameters
+    ----------
+    op
+        The file.
+    wanted
+        Its tensors that are to be converted.
+    options
+        What to make of them.
 
     Raises
     ------
@@ -72,8 +81,13 @@ def parts_of(op: Operator, options: Options) -> list[Part]:
         If it cannot be read.
     """
     parts = []
+    chosen = {
+        id(tensor)
+        for tensor in wanted
+        if options.only is None or (tensor.io, tensor.index) == options.only
+    }
     for appended, dump in enumerate([op.tensors, *op.appended]):
-        tensors = tuple(tensor for tensor in dump if _is_wanted(tensor, options))
+        tensors = tuple(tensor for tensor in dump if id(tensor) in chosen)
         if options.type == "safetensors" and op.kind != _OP_DEBUG:
             parts.append(Part(tensors, appended))
         else:
@@ -90,9 +104,9 @@ def output_of(op: Operator, part: Part, options: Options) -> Output | None:
     Raises
     ------
     DumpFormatError
-        If it is an overflow record that is not one, or no longer in the file.
+        If an overflow record is malformed, or no longer in the file.
     LayoutError
-        If a tensor cannot be brought into the layout that `options` ask for.
+        If a tensor cannot be brought into the order that `options` ask for.
     OSError
         If the file cannot be read.
     """
@@ -115,15 +129,9 @@ def output_of(op: Operator, part: Part, options: Options) -> Output | None:
     head = npy_header(elements.dtype, elements.shape)
     if options.type == "msnpy":
         place += f".{elements.format}"
-    elif options.layout is not None:
+    elif options.logical:
         place += naming.shape_part(elements.shape)
     return Output(f"{place}.npy", head, payloads)
-
-
-def _is_wanted(tensor: Tensor, options: Options) -> bool:
-    if options.only is not None:
-        return (tensor.io, tensor.index) == options.only
-    return not options.io or tensor.io in options.io
 
 
 def _safetensors(

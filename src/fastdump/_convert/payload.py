@@ -1,4 +1,4 @@
-"""Bytes of converted files, made a piece at a time from those of a dump file."""
+"""Payloads of converted files: bytes made a piece at a time from those of a dump file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastdump._elements import ElementType, unpack
+from fastdump._array.elements import ElementType, unpack
 
 if TYPE_CHECKING:
     from fastdump._convert.source_file import SourceFile
     from fastdump._core import HostLayout
-    from fastdump._tensor import Tensor
+    from fastdump._tensor.tensor import Tensor
 
 _GATHERED_NBYTES = 256 << 10
-# Elements of a larger tensor are mapped; less, and a file that shrinks is an error.
+# A larger tensor is mapped; a smaller one is read, so that a file that shrinks is an error.
 _MAPPED_NBYTES = 1 << 30
 
 
@@ -26,10 +26,10 @@ class Payload(Protocol):
 
     @property
     def nbytes(self) -> int:
-        """How many, known before any of them is."""
+        """Their number, known before the first is made."""
 
     def pieces(self, source: SourceFile) -> Iterator[memoryview]:
-        """Yield them. Each piece is gone when the next one is asked for."""
+        """Yield them; each piece is valid until the next one is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class StoredBytes:
 
 @dataclass(frozen=True, slots=True)
 class ConvertedElements:
-    """Elements that numpy or the file to be written has otherwise than the dump."""
+    """Elements that have another representation in the file to be written than in the dump."""
 
     offset: int
     size: int
@@ -64,14 +64,13 @@ class ConvertedElements:
         for piece in source.pieces(self.offset, self.element.n_bytes(self.size)):
             data = np.frombuffer(piece, np.uint8)
             n = min(left, data.size * 8 // self.element.bits)
-            codes = codes_of(data, self.element, n)
-            yield as_bytes(cast(decoded(codes, self.element), self.dtype))
+            yield converted(codes_of(data, self.element, n), self.element, self.dtype)
             left -= n
 
 
 @dataclass(frozen=True, slots=True)
-class HostElements:
-    """Elements in the order of the host, without padding."""
+class LogicalElements:
+    """Elements in their logical order, without padding."""
 
     tensor: Tensor
     element: ElementType
@@ -84,17 +83,17 @@ class HostElements:
         return self.layout.n_elements * self.dtype.itemsize
 
     def pieces(self, source: SourceFile) -> Iterator[memoryview]:
-        """Gather and convert them, when all that are stored are at hand."""
+        """Gather and convert them, once all stored elements are at hand."""
         layout = self.layout
         stored = self._stored(source)
         gathered = np.empty(_GATHERED_NBYTES // stored.itemsize, stored.dtype)
         for first in range(0, layout.n_elements, gathered.size):
             codes = gathered[: layout.n_elements - first]
             layout.gather(as_bytes(stored), as_bytes(codes), codes.itemsize, first, codes.size, 1)
-            yield as_bytes(cast(decoded(codes, self.element), self.dtype))
+            yield converted(codes, self.element, self.dtype)
 
     def _stored(self, source: SourceFile) -> NDArray[Any]:
-        """Return the stored elements before they are decoded; in memory, unless they are many."""
+        """Return the stored elements before decoding: mapped if they are many, else in memory."""
         n, element = self.layout.n_stored, self.element
         if element.decode is None and not element.is_packed and self.nbytes > _MAPPED_NBYTES:
             return np.asarray(self.tensor).reshape(-1)
@@ -107,21 +106,17 @@ class HostElements:
 
 
 def codes_of(data: NDArray[np.uint8], element: ElementType, n: int) -> NDArray[Any]:
-    """Return `n` elements of a dump before they are decoded: of packed ones, one in a byte."""
+    """Return `n` elements of a dump before decoding; packed elements get a byte each."""
     if element.is_packed:
         return unpack(element, data, n, 1)
     return data.view(element.codes)
 
 
-def decoded(codes: NDArray[Any], element: ElementType) -> NDArray[Any]:
-    """Return what codes stand for."""
-    return codes if element.decode is None else element.decode(codes)
-
-
-def cast(elements: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return elements of another type, which has all of their values."""
+def converted(codes: NDArray[Any], element: ElementType, dtype: np.dtype[Any]) -> memoryview:
+    """Decode elements and return them as bytes of `dtype`, which has all of their values."""
+    elements = codes if element.decode is None else element.decode(codes)
     with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
-        return elements.astype(dtype, copy=False)
+        return as_bytes(elements.astype(dtype, copy=False))
 
 
 def as_bytes(array: NDArray[Any]) -> memoryview:

@@ -1,109 +1,106 @@
-"""What a conversion did, and how far one is."""
+"""The report of a conversion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fastdump._convert.records import ConvertFailure, ConvertNote
+from fastdump._json import document
+from fastdump._report import Report
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted, size_text, skipped_text
+from fastdump._words.styles import BAD, SUBTLE, status_style
+from fastdump._words.text_table import Cell
+
+_MAX_NOTES = 3
+"""At most this many oddities of one kind are printed; `ConvertReport.noted` has them all."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertFailure:
-    """Something that was not converted.
-
-    Attributes
-    ----------
-    path
-        The dump file.
-    tensor
-        "output.0"; None if it is the whole file.
-    reason
-        Why.
-    """
-
-    path: str
-    tensor: str | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConvertNote:
-    """Something that was converted, but is not what the header makes one expect.
+@dataclass(frozen=True, slots=True, repr=False)
+class ConvertReport(Report):
+    """What a conversion did. Printing it gives the same text as the command.
 
     Attributes
     ----------
-    path
-        The dump file.
-    tensor
-        "output.0"; None if it is about the whole file.
-    status
-        "truncated", "size_mismatch", "unsupported", "absent", as in `StatsRow`; "noted" if it is
-        about the whole file.
-    note
-        What is odd, in words.
-    """
-
-    path: str
-    tensor: str | None
-    status: str
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConvertReport:
-    """What a conversion did.
-
-    Attributes
-    ----------
+    findings
+        Failures, in the order of execution.
+    out
+        The output directory.
     files
         How many dump files were read.
     written
         How many files were written.
     kept
-        How many were there already, complete.
+        How many files were complete already.
     nbytes
-        Bytes that were written.
-    failed
-        What was not converted, in the order of execution.
+        How many bytes were written.
     noted
-        What was converted as far as it was there: truncated and absent tensors, sizes that
-        disagree, elements of unknown encoding.
+        Oddities of what was converted: truncated and absent tensors, sizes that disagree, elements
+        of unknown encoding.
     skipped
-        Files that hold no tensors to convert, by reason.
+        How many files hold no tensors to convert, by reason.
     renamed
         Files whose names are digits, by their path below the output directory, and the names that
         these stand for. ``mapping.csv`` beside them says the same.
     """
 
+    question: ClassVar = "convert"
+
+    findings: tuple[ConvertFailure, ...]
+    out: str
     files: int
     written: int
     kept: int
     nbytes: int
-    failed: tuple[ConvertFailure, ...]
     noted: tuple[ConvertNote, ...]
     skipped: Mapping[str, int]
     renamed: Mapping[str, str]
 
-
-@dataclass(frozen=True, slots=True)
-class ConvertProgress:
-    """How far a conversion is.
-
-    Attributes
-    ----------
-    files_found, files_done
-        Dump files.
-    bytes_done
-        Bytes that were written.
-    bad
-        How many things were not converted.
-    """
-
-    files_found: int
-    files_done: int
-    bytes_done: int
-    bad: int
+    @property
+    def sentence(self) -> str:
+        """What was written where, and how much failed."""
+        failed = f"; {counted(len(self.findings), 'failure')}" if self.findings else ""
+        return (
+            f"{counted(self.files, 'dump file')}: {counted(self.written, 'file')} written to "
+            f"{self.out}, {size_text(self.nbytes)}{failed}"
+        )
 
     @property
-    def walking(self) -> bool:
-        """Whether dump files are still looked for; never while they are converted."""
-        return False
+    def notes(self) -> tuple[str, ...]:
+        """How many files were kept, how many have digits for a name."""
+        notes = [f"{counted(self.kept, 'file')} kept: complete already"] if self.kept else []
+        if self.renamed:
+            renamed = counted(len(self.renamed), "file")
+            notes.append(
+                f"{renamed} named with digits; mapping.csv beside them says which is which"
+            )
+        return tuple(notes)
+
+    def _details(self) -> dict[str, Any]:
+        names = ("out", "files", "written", "kept", "nbytes", "noted", "skipped", "renamed")
+        return {name: document(getattr(self, name)) for name in names}
+
+    def lines(self, *, width: int | None = None, ellipsis: str = "...") -> Iterator[list[Cell]]:
+        """Yield the lines of the report as styled text; none depends on the width."""
+        yield [Cell(printable(self.sentence))]
+        for note in self.notes:
+            yield [Cell(note)]
+        yield from self._oddities()
+        if self.skipped:
+            yield [Cell(f"skipped: {skipped_text(self.skipped)}", SUBTLE)]
+        if self.findings:
+            yield [Cell(f"failed: {len(self.findings):,}", BAD)]
+        for failure in self.findings:
+            yield [Cell(printable(f"  {failure.where}: {failure.reason}"))]
+
+    def _oddities(self) -> Iterator[list[Cell]]:
+        for status in dict.fromkeys(note.status for note in self.noted):
+            notes = [note for note in self.noted if note.status == status]
+            style = SUBTLE if status == "noted" else status_style(status)
+            yield [Cell(f"{status}: {len(notes):,}", style)]
+            for note in notes[:_MAX_NOTES]:
+                yield [Cell(printable(f"  {note.where}: {note.note}"))]
+            if len(notes) > _MAX_NOTES:
+                yield [Cell(f"  ... and {len(notes) - _MAX_NOTES:,} more", SUBTLE)]

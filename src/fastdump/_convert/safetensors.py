@@ -1,6 +1,6 @@
 """The safetensors format: a JSON header, then the bytes of all tensors.
 
-Written here because its library wants all tensors in memory at once.
+Written here because the format's library wants all tensors in memory at once.
 https://github.com/huggingface/safetensors
 """
 
@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fastdump._array.elements import element_type
 from fastdump._convert.elements import elements_of, numpy_dtype
 from fastdump._convert.options import Options
 from fastdump._convert.payload import Payload, StoredBytes
-from fastdump._elements import element_type
-from fastdump._tensor import Tensor
+from fastdump._tensor.tensor import Tensor
 
 _ALIGNMENT = 8
 _PACKED = "F4"
@@ -52,11 +52,11 @@ class Entry:
 
 
 def entry_of(key: str, tensor: Tensor, options: Options) -> Entry:
-    """Return a tensor as the format can have it, with all of its values.
+    """Return a tensor as the format can hold it, with all of its values.
 
     Integers of less than eight bits become I8 or U8. complex128, which the format lacks, is F64
     with one dimension more, for real and imaginary part. float4_e2m1fn is F4, two in a byte as in
-    the dump, if the last dimension is even, else F32. What are no numbers are bytes, U8.
+    the dump, if the last dimension is even, else F32. Elements that are no numbers are bytes, U8.
 
     Raises as `elements_of` does.
     """
@@ -81,7 +81,7 @@ def aligned(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def header_of(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes:
-    """Return what precedes the tensors of a file, in the order of `entries`."""
+    """Return the header of a file that has the tensors in the order of `entries`."""
     document: dict[str, object] = {
         "__metadata__": {_text(key): _text(value) for key, value in metadata.items()}
     }
@@ -100,7 +100,7 @@ def header_of(entries: Sequence[Entry], metadata: Mapping[str, str]) -> bytes:
 
 
 def metadata_of(key: str, tensor: Tensor) -> dict[str, str]:
-    """Return what the format has no place for, as it wants it: texts."""
+    """Return the facts for which the format has no place, as the texts that its metadata hold."""
     facts = {
         "dtype": tensor.dtype_name or f"data type {tensor.data_type}",
         "format": tensor.format,
@@ -116,7 +116,7 @@ def metadata_of(key: str, tensor: Tensor) -> dict[str, str]:
 
 def _is_packed_float4(tensor: Tensor, options: Options) -> bool:
     is_whole = tensor.shape and tensor.shape[-1] % 2 == 0
-    return tensor.dtype_name == "float4_e2m1fn" and bool(is_whole) and options.layout is None
+    return tensor.dtype_name == "float4_e2m1fn" and bool(is_whole) and not options.logical
 
 
 def _text(text: str) -> str:

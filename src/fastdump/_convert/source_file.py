@@ -1,24 +1,23 @@
-"""A dump file that is read from its beginning to its end, a piece at a time."""
+"""Reading of dump files, a piece at a time."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from types import TracebackType
 
-from fastdump._dump_file import shrunk_error
+from fastdump._tensor.dump_file import shrunk_error
 
 BUFFER_NBYTES = 256 << 10
-"""A piece stays in a CPU's cache between being read and being written.
+"""A piece of this size stays in a CPU's cache between being read and being written.
 
-Measured against mapping the file, copy_file_range and sendfile, on ext4 and a warm page cache: as
-fast as the best of them, up to twice as fast as mapping. And a file that shrinks is an error here,
-where touching a mapping would end the process.
+On ext4 with a warm page cache, reading was measured to be as fast as copy_file_range and sendfile,
+and up to twice as fast as mapping. A file that shrinks is an error here; with a mapping it would
+end the process.
 """
 
 
 class SourceFile:
-    """An open file and the buffer that its pieces are read into."""
+    """An open file, and the buffer into which its pieces are read."""
 
     def __init__(self, path: str, buffer: memoryview) -> None:
         self._path = path
@@ -28,18 +27,13 @@ class SourceFile:
     def __enter__(self) -> SourceFile:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         os.close(self._fd)
 
     def pieces(self, offset: int, nbytes: int) -> Iterator[memoryview]:
-        """Yield a part of the file. Each piece is gone when the next one is asked for.
+        """Yield a part of the file in pieces; each is valid until the next one is asked for.
 
-        All but the last have the buffer's size, so that no element is in two of them.
+        All pieces but the last have the buffer's size, so that no element is split between two.
 
         Raises
         ------
@@ -65,5 +59,5 @@ class SourceFile:
         try:
             return os.preadv(self._fd, [piece], at)
         except OSError as error:
-            # So that it is not taken for one of the file that is written.
+            # Without the name, the error would look like one of the file that is written.
             raise OSError(error.errno, error.strerror, self._path) from error

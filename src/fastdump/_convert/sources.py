@@ -1,75 +1,34 @@
-"""The dump files that are to be converted, and where below the output directory each belongs."""
+"""The dump files to convert, and the place of each below the output directory."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TypedDict
 
-from fastdump._dump import open as open_dump
-from fastdump._operator import Operator
-from fastdump._stats import PathLike, no_dump_error
-from fastdump.errors import NoDumpError
-
-
-class Conditions(TypedDict, total=False):
-    """Names that select operators, as `Dump.select` takes them; what is not there selects all."""
-
-    op_type: str | Iterable[str]
-    op_name: str | Iterable[str]
-    step: int | Iterable[int]
-    rank: int | Iterable[int]
+from fastdump._dump.dump import empty_error, open
+from fastdump._dump.operator import Operator
+from fastdump._selection import Selection
+from fastdump._stats import What
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One of the paths that were given.
+class Sources:
+    """The dump files to convert.
 
-    Attributes
-    ----------
-    operators
-        What is to be converted, in the order of execution.
-    root
-        The directory whose structure is kept.
-    below
-        Where that goes, below the output directory.
-    """
-
-    operators: Sequence[Operator]
-    root: str
-    below: Path
-
-    def directory_of(self, op: Operator) -> Path:
-        """Return the directory of an operator's files, below the output directory."""
-        parent = os.path.dirname(op.path)  # noqa: PTH120
-        return self.below / os.path.relpath(parent or ".", self.root or ".")
-
-
-def find_sources(
-    paths: Sequence[PathLike],
-    conditions: Conditions,
-    *,
-    follow_links: bool,
-    flat: bool,
-) -> tuple[list[Source], Counter[str]]:
-    """Return the dump files below some paths, and how many files were skipped for what reason.
-
-    The structure of a single directory is kept as it is. Several keep theirs each in a directory of
-    its own, which has its name. Files go to the top.
+    A single directory keeps its structure. Several directories keep theirs in one directory each,
+    named after them. Files go to the top.
 
     Parameters
     ----------
-    paths
-        Files and directories.
-    conditions
-        Select operators.
-    follow_links
-        Whether to follow symbolic links below `paths`.
+    what, selection, follow_links
+        As in `convert`.
     flat
-        Whether to take only files directly in `paths`, and put all at the top.
+        Whether to take only files directly in the directories, and to put all at the top.
+
+    Attributes
+    ----------
+    dump : Dump
+        The selected files, in the order of execution.
 
     Raises
     ------
@@ -80,33 +39,45 @@ def find_sources(
     OSError
         If a path does not exist or is not readable.
     """
-    sources = []
-    skipped: Counter[str] = Counter()
-    taken: set[str] = set()
-    for path in paths:
-        text = os.fsdecode(path)
-        is_directory = Path(text).is_dir()
-        name = ""
-        if is_directory and len(paths) > 1 and not flat:
-            name = Path(os.path.abspath(text)).name  # noqa: PTH100 (".." has a name)
-            if name in taken:
-                raise ValueError(
-                    f"two of the directories are called {name!r}: convert one at a time"
-                )
-            taken.add(name)
-        try:
-            dump = open_dump(path, follow_links=follow_links)
-        except NoDumpError:
-            if len(paths) == 1:
-                raise
-            continue
-        skipped.update(dump.skipped)
-        selected: Sequence[Operator] = dump.select(**conditions) if conditions else dump
-        source = Source(selected, text if is_directory else os.path.dirname(text), Path(name))  # noqa: PTH120
+
+    def __init__(self, what: What, selection: Selection, *, follow_links: bool, flat: bool) -> None:
+        dump = open(what, follow_links=follow_links)
+        self._below = _directories(dump.roots, flat=flat)
+        self.dump = dump.selected(selection)
         if flat:
-            top = [op for op in selected if source.directory_of(op) == Path()]
-            source = Source(top, source.root, source.below)
-        sources.append(source)
-    if not any(len(source.operators) for source in sources):
-        raise no_dump_error(paths, skipped, selected=bool(conditions))
-    return sources, skipped
+            top = [i for i, op in enumerate(self.dump) if self.directory_of(op) == Path()]
+            self.dump = self.dump[top]
+        if len(self.dump) == 0:
+            raise empty_error(dump, selection)
+
+    @property
+    def may_meet(self) -> bool:
+        """Whether files of several directories may get one name."""
+        return len(self._below) > 1
+
+    def directory_of(self, op: Operator) -> Path:
+        """Return the directory of an operator's files, below the output directory."""
+        parent = os.path.dirname(os.path.abspath(op.path))  # noqa: PTH100, PTH120
+        for root, below in self._below.items():
+            if parent == root or parent.startswith(os.path.join(root, "")):  # noqa: PTH118
+                return below / os.path.relpath(parent, root)
+        return Path()
+
+
+def _directories(roots: Iterable[str], *, flat: bool) -> dict[str, Path]:
+    """Return for each directory where below the output directory its structure goes."""
+    roots = list(roots)
+    below: dict[str, Path] = {}
+    for root in roots:
+        if not os.path.isdir(root):  # noqa: PTH112
+            below.setdefault(os.path.dirname(root), Path())  # noqa: PTH120
+        elif len(roots) == 1 or flat:
+            below[root] = Path()
+        else:
+            name = Path(os.path.basename(root))  # noqa: PTH119
+            if name in below.values() and root not in below:
+                raise ValueError(
+                    f"two of the directories are called {str(name)!r}: convert one at a time"
+                )
+            below[root] = name
+    return below

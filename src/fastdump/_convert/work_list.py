@@ -1,4 +1,4 @@
-"""Tasks for several threads, which may find more tasks while they do one."""
+"""A list of tasks for several threads; a task may add further tasks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TypeAlias
 
 from fastdump._convert.source_file import BUFFER_NBYTES
 
-# In which a disk that answers has taken a piece of a file.
+# A disk that answers takes a piece of a file in less time.
 _PATIENCE_S = 2.0
 
 Task: TypeAlias = "Callable[[memoryview], None]"
-"""Gets memory of its thread to read into."""
+"""A function that gets memory of its thread to read into."""
 
 
 class WorkList:
-    """Hands out tasks until there are none left and none is being done that could add some."""
+    """Hands out tasks until none is left and none is running that could add some."""
 
     def __init__(self, tasks: Iterable[Task], n_threads: int) -> None:
         self._tasks = iter(tasks)
@@ -26,7 +26,6 @@ class WorkList:
         self._n_busy = 0
         self._changed = threading.Condition()
         self._stopped = threading.Event()
-        self._finished = threading.Event()
         self._error: BaseException | None = None
         self._n_working = n_threads
         # Daemons: a disk that does not answer must not keep the process from ending.
@@ -43,11 +42,12 @@ class WorkList:
             thread.start()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the end of the last task; return whether it came.
+        """Wait until all tasks have ended; return whether they have.
 
         An exception of a task ends all others and is raised here.
         """
-        finished = self._finished.wait(timeout_s)
+        with self._changed:
+            finished = self._changed.wait_for(lambda: self._n_working == 0, timeout_s)
         if finished and self._error is not None:
             raise self._error
         return finished
@@ -55,7 +55,7 @@ class WorkList:
     def stop(self) -> None:
         """End the work early, and wait for the tasks that are being done.
 
-        They are to remove what they have half written: Ctrl-C pressed again does not keep them from
+        The tasks remove what they have half written. Ctrl-C pressed again does not keep them from
         that, unless it is pressed for long.
         """
         patience_ends = time.monotonic() + _PATIENCE_S
@@ -89,10 +89,8 @@ class WorkList:
             self._stopped.set()
         finally:
             with self._changed:
-                self._changed.notify_all()  # in case this ends the others too
                 self._n_working -= 1
-                if self._n_working == 0:
-                    self._finished.set()
+                self._changed.notify_all()  # `wait`, and the others in case this ends them too
 
     def _take(self) -> Task | None:
         with self._changed:
