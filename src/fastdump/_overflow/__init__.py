@@ -1,32 +1,39 @@
-"""Overflow records, decoded, explained and joined with the operators that they name."""
+"""Overflow records, decoded, explained and joined with the operators that they name.
+
+From a dump to a report: `record_files` finds and decodes records, `joining` finds the files of the
+operators that they name, `status_bits` explains their statuses, `words` and `text` put it in words.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import os
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fastdump import _core
-from fastdump._op_debug import OpDebugRecord, UnitOverflow
-from fastdump._opened_files import OpenedFiles
-from fastdump._operator import Operator, Record
+from fastdump._arguments import Engine, n_threads
+from fastdump._core import Progress
+from fastdump._dump.absence import no_dump_error
+from fastdump._dump.dump import Dump, empty_error, open, scan_of
+from fastdump._dump.operator import Operator
 from fastdump._overflow.joining import Join, OperatorFiles
 from fastdump._overflow.record_files import FoundRecord, record_files
-from fastdump._overflow.report import (
+from fastdump._overflow.records import (
     OverflowFinding,
     OverflowOperator,
     OverflowRecord,
-    OverflowReport,
     OverflowUnit,
 )
+from fastdump._overflow.report import OverflowReport
 from fastdump._overflow.status_bits import StatusBit, meaning_of, status_bits
-from fastdump._overflow.words import sentence_of
-from fastdump._progress import INTERVAL_S
-from fastdump._schema import StatsRow
-from fastdump._stats import PathLike, n_threads, no_dump_error, path_bytes, paths_of, table_of
-from fastdump._table import StatsTable
+from fastdump._overflow.words import finding_text, sentence_of
+from fastdump._selection import Conditions, Selection, takes_conditions
+from fastdump._stats import What
+from fastdump._table.row import StatsRow
+from fastdump._table.stats_table import StatsTable
+from fastdump._tensor.op_debug import UnitOverflow
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = [
     "OverflowFinding",
@@ -38,86 +45,103 @@ __all__ = [
     "overflow",
 ]
 
+_NOT_OVERFLOWED = Join(None, "")
+_OF_RECORDS = ("rank", "time", "device", "model", "model_id", "step")
 
+
+@takes_conditions
 def overflow(
-    path: PathLike | Iterable[PathLike],
+    what: What,
     *,
     threads: int | None = None,
+    engine: Engine = "auto",
+    progress: bool | Callable[[Progress], object] | None = None,
     follow_links: bool = False,
+    **conditions: Unpack[Conditions],
 ) -> OverflowReport:
     """Decode the overflow records of a dump and tell which operators they are about.
 
-    Of all files that are not records only those of operators that a record names are read.
+    Besides records, only the files of the operators that they name are read.
 
     Parameters
     ----------
-    path
-        A directory of any depth, a file, or several of them.
-    threads
-        For the statistics of the operators' tensors; as for `stats`.
-    follow_links
-        As for `stats`.
+    what
+        A directory of any depth, a file, several of them, or a `Dump`; or a `StatsTable` or the
+        file of one, whose dump is looked at.
+    threads, engine, progress, follow_links
+        How to read the operators' tensors; as for `stats`.
+    **conditions
+        `rank`, `time`, `device`, `model`, `model_id` and `step` select the records to look at, the
+        others the operators whose overflows are reported, and their tensors. `Selection` says what
+        each means.
 
     Returns
     -------
     OverflowReport
-        Also if there is no record.
+        Also if there are no records.
 
     Raises
     ------
     NoDumpError
-        If there is no dump file at all.
+        If there is no dump file at all, or none of those that the conditions choose.
+    TypeError, ValueError
+        If an argument has a value that it cannot have.
     OSError
-        If `path` does not exist or is not readable.
+        If a path does not exist or is not readable.
 
     Examples
     --------
     >>> report = fastdump.overflow("dump_dir")  # doctest: +SKIP
     >>> print(report.sentence)  # doctest: +SKIP
-    >>> for record, unit in report.findings:  # doctest: +SKIP
-    ...     print(record.step, unit.meaning, unit.operator and unit.operator.op_name)
+    >>> for finding in report.findings:  # doctest: +SKIP
+    ...     print(finding.step, finding.unit.meaning, finding.unit.operator)
     """
-    paths = paths_of(path)  # once: it may be an iterator
-    index = _core.Index([path_bytes(item) for item in paths], follow_links=follow_links)
-    if len(index) == 0:
-        raise no_dump_error(paths, index.skipped(), selected=False)
-    files = OpenedFiles(", ".join(repr(os.fspath(item)) for item in paths))
-    found = sorted(record_files(index, files), key=_when)
-    # A file that was itself given is in the index whatever it is.
-    if not found and len(index) == 1 and Record(*index.record(0)).kind == "unknown":
-        raise no_dump_error(paths, {"not a dump file": 1}, selected=False)
-    joins = _joins(index, found)
+    number = n_threads(threads)
+    selection = Selection.of(conditions)
+    of_records = selection.only(_OF_RECORDS)
+    of_operators = selection.without(_OF_RECORDS)
+    dump = open(what, follow_links=follow_links).selected(of_records)
+    if not len(dump.selected(of_operators)):
+        raise empty_error(dump, of_operators)
+    found = sorted(record_files(dump), key=_when)
+    # A dump has a file that was itself given, whatever that is.
+    if not found and len(dump) == 1 and dump[0].kind == "unknown":
+        raise no_dump_error(repr(dump[0].path), {"not a dump file": 1})
+    joins = _joins(dump, found)
     positions = sorted({p for unit_joins in joins for join in unit_joins for p in join.positions})
-    table = _statistics(index, positions, threads)
-    operators = _operators(index, files, positions, table)
+    table = None
+    if positions:
+        scan = scan_of(dump[positions], of_operators, level="full", threads=number, engine=engine)
+        scan.run(progress)
+        table = scan.table()
+    operators = _operators(dump, positions, table)
     records = tuple(
         _record(one, unit_joins, operators) for one, unit_joins in zip(found, joins, strict=True)
     )
-    report = OverflowReport(records, "", table, index.skipped())
-    return dataclasses.replace(report, sentence=sentence_of(records, report.findings))
+    findings = tuple(
+        OverflowFinding(finding_text(record, unit), record, unit)
+        for record in records
+        for unit in record.units
+        if unit.overflowed and (not of_operators or (unit.operator and unit.operator.tensors))
+    )
+    return OverflowReport(sentence_of(records, findings), findings, records, table, dump.skipped)
 
 
 def _when(found: FoundRecord) -> tuple[bool, int]:
-    # `sorted` is stable: what has no time keeps the order of the index.
+    # `sorted` is stable: records without a time keep the order of the dump.
     timestamp = found.operator.timestamp
     return timestamp is None, timestamp or 0
 
 
-def _joins(index: _core.Index, found: list[FoundRecord]) -> list[list[Join]]:
-    """Return a join for each unit of each record; of those that did not overflow one of nothing."""
-    operators = OperatorFiles.of(index, found)
-    nothing = Join("none", "")
-    return [
-        [
-            operators.join(one, unit.fields) if _overflowed(one, unit) else nothing
-            for unit in (one.decoded.units if one.decoded is not None else ())
-        ]
-        for one in found
-    ]
+def _joins(dump: Dump, found: list[FoundRecord]) -> list[list[Join]]:
+    """Return a join for each unit of each record; without files for one that did not overflow."""
+    operators = OperatorFiles(dump, found)
 
+    def join(record: FoundRecord, unit: UnitOverflow) -> Join:
+        overflowed = record.status == "ok" and any(_statuses(unit))
+        return operators.join(record, unit.fields) if overflowed else _NOT_OVERFLOWED
 
-def _overflowed(found: FoundRecord, unit: UnitOverflow) -> bool:
-    return found.status == "ok" and any(_statuses(unit))
+    return [[join(record, unit) for unit in record.units] for record in found]
 
 
 def _statuses(unit: UnitOverflow) -> tuple[int, ...]:
@@ -125,28 +149,15 @@ def _statuses(unit: UnitOverflow) -> tuple[int, ...]:
     return status if isinstance(status, tuple) else (status,)
 
 
-def _statistics(index: _core.Index, positions: list[int], threads: int | None) -> StatsTable | None:
-    number = n_threads(threads)
-    if not positions:
-        return None
-    chosen = np.array(positions, np.uint32)
-    scan = _core.Scan(index, chosen.data, level="full", threads=number, io="auto", tensor=[])
-    scan.run(None, INTERVAL_S)
-    return table_of(scan, "full")
-
-
 def _operators(
-    index: _core.Index, files: OpenedFiles, positions: list[int], table: StatsTable | None
+    dump: Dump, positions: list[int], table: StatsTable | None
 ) -> dict[int, tuple[Operator, list[StatsRow]]]:
-    """Return each file as an operator and the rows of it."""
-    rows: dict[str, list[StatsRow]] = {}
+    """Return each file as an operator, and its rows."""
+    rows: dict[str, list[StatsRow]] = defaultdict(list)
     for row in table if table is not None else ():
-        rows.setdefault(row.path, []).append(row)
-    return {
-        position: (operator, rows.get(operator.relative, []))
-        for position in positions
-        for operator in [Operator(Record(*index.record(position)), files)]
-    }
+        rows[row.path].append(row)
+    operators = {position: dump[position] for position in positions}
+    return {position: (one, rows[one.relative]) for position, one in operators.items()}
 
 
 def _record(
@@ -155,7 +166,10 @@ def _record(
     operators: Mapping[int, tuple[Operator, list[StatsRow]]],
 ) -> OverflowRecord:
     own, decoded = found.operator, found.decoded
-    units = decoded.units if decoded is not None else ()
+    layout = version = None
+    if decoded is not None:
+        version = decoded.version
+        layout = "old" if version is None else "new"
     return OverflowRecord(
         rank=own.rank,
         time=own.time,
@@ -166,53 +180,43 @@ def _record(
         timestamp=own.timestamp,
         path=own.relative,
         appended=found.appended,
-        layout=_layout(decoded),
-        version=decoded.version if decoded is not None else None,
+        layout=layout,
+        version=version,
         status=found.status,
         note=found.note,
         units=tuple(
-            _unit(found, unit, join, operators) for unit, join in zip(units, joins, strict=True)
+            _unit(unit, join, operators) for unit, join in zip(found.units, joins, strict=True)
         ),
         _decoded=decoded,
     )
 
 
-def _layout(decoded: OpDebugRecord | None) -> str | None:
-    if decoded is None:
-        return None
-    return "old" if decoded.version is None else "new"
-
-
 def _unit(
-    found: FoundRecord,
     unit: UnitOverflow,
     join: Join,
     operators: Mapping[int, tuple[Operator, list[StatsRow]]],
 ) -> OverflowUnit:
     statuses = _statuses(unit)
     bits = status_bits(unit.unit, statuses)
-    overflowed = _overflowed(found, unit)
     return OverflowUnit(
         unit=unit.unit,
         fields=unit.fields,
         statuses=statuses,
         bits=bits,
         meaning=meaning_of(unit.unit, bits),
-        overflowed=overflowed,
-        join=join.how if overflowed else None,
+        overflowed=join.how is not None,
+        join=join.how,
         join_note=join.note,
         operator=_operator([operators[position] for position in join.positions]),
     )
 
 
-def _operator(
-    files: list[tuple[Operator, list[StatsRow]]],
-) -> OverflowOperator | None:
+def _operator(files: list[tuple[Operator, list[StatsRow]]]) -> OverflowOperator | None:
     if not files:
         return None
     chosen = files[0][0]
     tensors = tuple(row for _, rows in files for row in rows)
-    # The table has the name of the header.
+    # The table has the name in the header.
     names = [row.op_name for row in tensors if row.op_name]
     return OverflowOperator(
         op_type=chosen.op_type,

@@ -1,45 +1,43 @@
-"""Finds the dump files of the operator that an overflow record names."""
+"""The dump files of the operator that an overflow record names."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
-from fastdump import _core
-from fastdump._operator import Record
+from fastdump._dump.dump import Dump, records_of
+from fastdump._dump.operator import Record
 from fastdump._overflow.record_files import FoundRecord
-from fastdump._printable import printable
-from fastdump._quantities import counted
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted, listed
 
 _UNKNOWN: Final = frozenset({0xFFFF, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF})
-"""What stands for a number that is not known: 65535 as the writers have it, or all bits."""
+"""Numbers that stand for an unknown one: 65535 as the writers have it, or all bits set."""
 
 _KINDS: Final = frozenset({"operator", "statistics"})
 _MAX_NAMED: Final = 3
-"""Of other files that would fit so many are named."""
+"""At most this many of the other files that would fit are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
-    """Which files a unit of a record belongs to.
+class Join(NamedTuple):
+    """The files of the operator that a unit names.
 
     Attributes
     ----------
     how, note
         `OverflowUnit.join` and `OverflowUnit.join_note`.
     positions
-        Of the files in the index; the one that was chosen first.
+        Numbers of the files in the dump, the chosen one first.
     """
 
-    how: str
+    how: str | None
     note: str
     positions: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(NamedTuple):
     position: int
     record: Record
 
@@ -47,68 +45,46 @@ class _File:
     def directory(self) -> str:
         return posixpath.dirname(self.record.relative)
 
-    @property
-    def operator(self) -> tuple[str | None, str | None]:
-        return self.record.op_type, self.record.op_name
 
-
-@dataclass(slots=True)
 class OperatorFiles:
-    """The files of a dump that may be those of operators in overflow records."""
+    """The files of a dump with a task or a name that some overflow record has."""
 
-    _by_task: dict[int, list[_File]] = field(default_factory=dict)
-    _by_name: dict[str, list[_File]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, index: _core.Index, found: Sequence[FoundRecord]) -> OperatorFiles:
-        """Return the files with a task, or a name, that some record has."""
-        files = cls()
-        tasks = {
-            task
-            for record in found
-            if record.decoded is not None
-            for unit in record.decoded.units
-            if isinstance(task := unit.fields["task_id"], int)
-        }
-        names = {record.debugged for record in found if record.debugged is not None}
+    def __init__(self, dump: Dump, found: Sequence[FoundRecord]) -> None:
+        tasks = {unit.fields["task_id"] for record in found for unit in record.units}
+        names = {record.debugged for record in found} - {None}
         records = {record.operator.path for record in found}
-        if not tasks and not names:
-            return files
-        for position in range(len(index)):
-            record = Record(*index.record(position))
+        self._by_task: dict[object, list[_File]] = defaultdict(list)
+        self._by_name: dict[object, list[_File]] = defaultdict(list)
+        for position, record in enumerate(records_of(dump) if tasks or names else ()):
             if record.kind not in _KINDS or record.path in records:
                 continue
             if record.task_id in tasks:
-                files._by_task.setdefault(record.task_id, []).append(_File(position, record))
+                self._by_task[record.task_id].append(_File(position, record))
             if record.op_name in names:
-                files._by_name.setdefault(record.op_name, []).append(_File(position, record))
-        return files
+                self._by_name[record.op_name].append(_File(position, record))
 
     def join(self, found: FoundRecord, fields: Mapping[str, int | tuple[int, ...]]) -> Join:
         """Return the files of the operator that the fields of a unit name.
 
-        They have its task and stream (and context and thread, where the file's name has them), and
-        the place of the record: the same directory, or else the same rank, time and device. Task
-        ids are reused: of several the nearest in time is the one.
+        The files have the unit's task and stream (and context and thread, if their names tell
+        them), and the record's directory, or else its rank, time and device. Task ids are reused:
+        if several files fit, the nearest in time is chosen.
         """
-        task, stream = fields["task_id"], fields["stream_id"]
-        unknown = [name for name in ("task_id", "stream_id") if fields[name] in _UNKNOWN]
-        if "task_id" in unknown:
+        task = fields["task_id"]
+        if task in _UNKNOWN:
             return self._by_record_name(found, f"the record does not know the task ({task})")
-        assert isinstance(task, int)
-        assert isinstance(stream, int)
         same_task = [file for file in self._by_task.get(task, ()) if _is_same_site(found, file)]
-        fitting = [file for file in same_task if _fits(file.record, stream, fields)]
+        fitting = [file for file in same_task if _fits(file.record, fields)]
         if not fitting:
-            return self._by_record_name(found, _why_none(task, stream, fields, same_task))
+            return self._by_record_name(found, _why_none(fields, same_task))
         directory = posixpath.dirname(found.operator.relative)
         near = [file for file in fitting if file.directory == directory] or [
             file for file in fitting if file.record.model_id in (None, fields["model_id"])
         ]
-        return _nearest(found, near or fitting, _oddities(near or fitting, stream))
+        return _nearest(found, near or fitting, _oddities(near or fitting, fields["stream_id"]))
 
     def _by_record_name(self, found: FoundRecord, why_not: str) -> Join:
-        """Return the files with the name that the record's own file tells."""
+        """Return the files with the operator's name in the name of the record's file."""
         if found.debugged is None:
             return Join("none", why_not)
         named = [f for f in self._by_name.get(found.debugged, ()) if _is_same_site(found, f)]
@@ -123,35 +99,23 @@ def _is_same_site(found: FoundRecord, file: _File) -> bool:
     record, own = file.record, found.operator
     site = (own.rank, own.time, own.device)
     if site == (None, None, None):
-        # The path tells nothing: what lies elsewhere may be another run.
+        # The path tells nothing: files elsewhere may be of another run.
         return file.directory == posixpath.dirname(own.relative)
     return (record.rank, record.time, record.device) == site
 
 
-def _fits(record: Record, stream: int, fields: Mapping[str, int | tuple[int, ...]]) -> bool:
-    """Tell whether what both the record and a file's name know is the same."""
-    known = (
-        (record.stream_id, stream),
-        (record.context_id, fields.get("context_id")),
-        (record.thread_id, fields.get("thread_id")),
-    )
-    return all(
-        of_file is None
-        or of_record is None
-        or of_record in _UNKNOWN
-        or of_file in _UNKNOWN
-        or of_file == of_record
-        for of_file, of_record in known
-    )
+def _fits(record: Record, fields: Mapping[str, int | tuple[int, ...]]) -> bool:
+    """Tell whether a file's name has the ids of a unit, as far as both are known."""
+    for name in ("stream_id", "context_id", "thread_id"):
+        ids = {getattr(record, name), fields.get(name)} - {None} - _UNKNOWN
+        if len(ids) > 1:
+            return False
+    return True
 
 
-def _why_none(
-    task: int,
-    stream: int,
-    fields: Mapping[str, int | tuple[int, ...]],
-    same_task: Sequence[_File],
-) -> str:
-    wanted = f"task {task}" + ("" if stream in _UNKNOWN else f" and stream {stream}")
+def _why_none(fields: Mapping[str, int | tuple[int, ...]], same_task: Sequence[_File]) -> str:
+    stream = fields["stream_id"]
+    wanted = f"task {fields['task_id']}" + ("" if stream in _UNKNOWN else f" and stream {stream}")
     for name in ("context_id", "thread_id"):
         if (
             name in fields
@@ -169,7 +133,7 @@ def _why_none(
     )
 
 
-def _oddities(files: Sequence[_File], stream: int) -> list[str]:
+def _oddities(files: Sequence[_File], stream: int | tuple[int, ...]) -> list[str]:
     if stream in _UNKNOWN:
         return [f"the record does not know the stream ({stream})"]
     if any(file.record.stream_id is None for file in files):
@@ -182,16 +146,13 @@ def _nearest(found: FoundRecord, files: Sequence[_File], notes: list[str]) -> Jo
     distances = [_distance(found.operator.timestamp, file.record.timestamp) for file in files]
     order = sorted(range(len(files)), key=lambda i: (distances[i] is None, distances[i] or 0, i))
     chosen = files[order[0]]
-    # A collective operator has two files; which of its tensors are in which, headers tell.
-    is_pair = _is_collective(chosen.record) and len(files) > 1
-    same = [file for file in files if file.operator == chosen.operator and file is not chosen]
-    partners = _partners(chosen, same) if is_pair else []
+    partners = _partners(chosen, files)
     rivals = [files[i] for i in order[1:] if files[i] not in partners]
     positions = (chosen.position, *(file.position for file in partners))
     if not rivals:
         return Join("exact", "; ".join(notes), positions)
     distance = distances[order[0]]
-    tied = [f for f in rivals if distances[files.index(f)] == distance]
+    tied = [file for file in rivals if distances[files.index(file)] == distance]
     names = _named(tied or rivals)
     if tied:
         notes.append(f"time does not tell it from {counted(len(tied), 'other file')}: {names}")
@@ -204,15 +165,22 @@ def _nearest(found: FoundRecord, files: Sequence[_File], notes: list[str]) -> Jo
     return Join("nearest", "; ".join(notes), positions)
 
 
-def _is_collective(record: Record) -> bool:
-    return (record.op_type or "").casefold().startswith("hcom")
+def _partners(chosen: _File, files: Sequence[_File]) -> list[_File]:
+    """Return the other file of a collective operator, the nearest in the same directory.
 
-
-def _partners(chosen: _File, same: Iterable[_File]) -> list[_File]:
-    """Return the nearest other file of a collective operator in the same directory."""
-    beside = [file for file in same if file.directory == chosen.directory]
-    own = chosen.record.timestamp or 0
-    beside.sort(key=lambda file: abs((file.record.timestamp or 0) - own))
+    Collective operators have two files; only headers tell which tensors are in which.
+    """
+    own = chosen.record
+    if not (own.op_type or "").casefold().startswith("hcom"):
+        return []
+    beside = [
+        file
+        for file in files
+        if file is not chosen
+        and file.directory == chosen.directory
+        and (file.record.op_type, file.record.op_name) == (own.op_type, own.op_name)
+    ]
+    beside.sort(key=lambda file: abs((file.record.timestamp or 0) - (own.timestamp or 0)))
     return beside[:1]
 
 
@@ -225,6 +193,4 @@ def _distance(one: int | None, other: int | None) -> int | None:
 
 
 def _named(files: Sequence[_File]) -> str:
-    names = [printable(file.record.relative) for file in files[:_MAX_NAMED]]
-    more = len(files) - len(names)
-    return ", ".join(names) + (f" and {more:,} more" if more else "")
+    return listed((printable(file.record.relative) for file in files), _MAX_NAMED)

@@ -1,4 +1,4 @@
-"""Finds the files that hold overflow records, and reads the records."""
+"""The files of a dump that hold overflow records, and the records in them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Final
 import numpy as np
 
 from fastdump import _core
-from fastdump._op_debug import OpDebugRecord, parse_op_debug
-from fastdump._opened_files import OpenedFiles
-from fastdump._operator import Operator, Record
-from fastdump._stats import path_bytes
-from fastdump._tensor import Tensor
+from fastdump._arguments import path_bytes
+from fastdump._dump.dump import Dump, records_of
+from fastdump._dump.operator import Operator
+from fastdump._tensor.op_debug import OpDebugRecord, UnitOverflow, parse_op_debug
+from fastdump._tensor.tensor import Tensor
 from fastdump.errors import DumpFormatError
 
 _NAME: Final = "node_opdebug"
 """Name of the node that records, in headers."""
+_TYPES: Final = frozenset({"opdebug", "op_debug"})
+"""Types of the operator that records, in names of files."""
 _SUFFIX: Final = "Debug"
 """Follows the operator's name in the name of an overflow dump of AICPU."""
 _MAGIC: Final = bytes.fromhex("5a5a5a5a")
@@ -37,11 +39,11 @@ class FoundRecord:
     appended
         Number of the dump in the file.
     decoded
-        None if it could not be read.
+        The record, or None if it could not be read.
     status, note
         As in `OverflowRecord`.
     debugged
-        Name of the operator that overflowed if the name of the file tells it.
+        Name of the operator that overflowed, if the file's name tells it.
     """
 
     operator: Operator
@@ -51,17 +53,21 @@ class FoundRecord:
     note: str
     debugged: str | None
 
+    @property
+    def units(self) -> tuple[UnitOverflow, ...]:
+        """What each unit reports; () if the record could not be read."""
+        return () if self.decoded is None else self.decoded.units
 
-def record_files(index: _core.Index, files: OpenedFiles) -> Iterator[FoundRecord]:
+
+def record_files(dump: Dump) -> Iterator[FoundRecord]:
     """Yield the records of a dump in the order of its files.
 
-    What has the name of a record gives at least one, however broken. A file of which only its
-    content can tell gives one if it does.
+    A file with the name of a record gives at least one, however broken. A file with another name
+    gives those that it is found to hold.
     """
-    for position in _candidates(index):
-        record = Record(*index.record(position))
-        operator = Operator(record, files)
-        name = record.op_name or ""
+    for number in _candidates(dump):
+        operator = dump[number]
+        name = operator.op_name or ""
         is_named = operator.kind == "op_debug"
         if not is_named and not _holds_record(operator, name):
             continue
@@ -69,46 +75,27 @@ def record_files(index: _core.Index, files: OpenedFiles) -> Iterator[FoundRecord
         debugged = name.removesuffix(_SUFFIX) or None if is_of_aicpu else None
         try:
             dumps = [operator.outputs, *operator.appended]
-        except DumpFormatError as error:
-            yield FoundRecord(operator, 0, None, "malformed", str(error), debugged)
-            continue
-        except OSError as error:
-            yield FoundRecord(
-                operator, 0, None, "unreadable", error.strerror or str(error), debugged
-            )
+        except (DumpFormatError, OSError) as error:
+            yield FoundRecord(operator, 0, *_failed(error), debugged)
             continue
         for appended, tensors in enumerate(dumps):
             outputs = [tensor for tensor in tensors if tensor.io == "output"]
-            decoded, status, note = _decode(outputs)
-            yield FoundRecord(operator, appended, decoded, status, note, debugged)
+            yield FoundRecord(operator, appended, *_decode(outputs), debugged)
 
 
-def _candidates(index: _core.Index) -> list[int]:
-    """Return the positions of files that may hold a record, by their names."""
-    everything = np.arange(len(index), dtype=np.uint32)
-    chosen: set[int] = set()
-    by_type = ["[oO][pP][dD][eE][bB][uU][gG]", "[oO][pP]_[dD][eE][bB][uU][gG]"]
-    for op_type, op_name in ((by_type, []), ([], [f"*{_SUFFIX}"])):
-        found = index.select(
-            everything.data,
-            rank=[],
-            device=[],
-            model_id=[],
-            step=[],
-            time=[],
-            model=[],
-            op_type=op_type,
-            op_name=op_name,
-        )
-        chosen.update(np.frombuffer(found, np.uint32).tolist())
-    if len(index) == 1:
-        # A file that was itself given may have any name.
-        chosen.add(0)
-    return sorted(chosen)
+def _candidates(dump: Dump) -> list[int]:
+    """Return the numbers of files that may hold a record, by their names."""
+    found = [
+        number
+        for number, record in enumerate(records_of(dump))
+        if (record.op_type or "").casefold() in _TYPES or (record.op_name or "").endswith(_SUFFIX)
+    ]
+    # A file that was itself given may have any name.
+    return found or ([0] if len(dump) == 1 else [])
 
 
 def _holds_record(operator: Operator, name: str) -> bool:
-    """Tell whether the content is a record, although the name is not one of those for records."""
+    """Tell whether a file whose name is not that of a record holds one all the same."""
     if operator.kind not in ("operator", "digits", "unknown"):
         return False
     try:
@@ -120,11 +107,10 @@ def _holds_record(operator: Operator, name: str) -> bool:
             return True
         if not name.endswith(_SUFFIX):
             return False
-        if outputs[0].dtype_name != "uint8" or outputs[0].declared_nbytes < len(_MAGIC):
+        output = outputs[0]
+        if output.dtype_name != "uint8" or output.declared_nbytes < len(_MAGIC):
             return False
-        if outputs[0].declared_nbytes == _OLD_NBYTES:
-            return True
-        return _payload(outputs[0], len(_MAGIC)) == _MAGIC
+        return output.declared_nbytes == _OLD_NBYTES or _payload(output, len(_MAGIC)) == _MAGIC
     except (DumpFormatError, OSError):
         # Whatever it is, its name does not say that it is a record.
         return False
@@ -139,17 +125,22 @@ def _decode(outputs: list[Tensor]) -> tuple[OpDebugRecord | None, str, str]:
         return None, "truncated", output.note
     try:
         decoded = parse_op_debug(_payload(output, _MAX_NBYTES))
-    except DumpFormatError as error:
-        return None, "malformed", str(error)
-    except OSError as error:
-        return None, "unreadable", error.strerror or str(error)
+    except (DumpFormatError, OSError) as error:
+        return _failed(error)
     if not decoded.valid:
         return decoded, "not_valid", "the record says of itself that it is not valid"
     return decoded, "ok", ""
 
 
+def _failed(error: DumpFormatError | OSError) -> tuple[None, str, str]:
+    """Return what `_decode` does, for what could not be read."""
+    if isinstance(error, OSError):
+        return None, "unreadable", error.strerror or str(error)
+    return None, "malformed", str(error)
+
+
 def _payload(tensor: Tensor, max_nbytes: int) -> bytes:
-    """Return the first bytes of a tensor. The file is read: a mapping of one that shrinks kills."""
+    """Return the first bytes of a tensor, read: a mapping ends the process if the file shrinks."""
     payload = np.empty(min(tensor.stored_nbytes, max_nbytes), np.uint8)
     n_read = _core.read_into(path_bytes(tensor.path), tensor.offset, payload.data)
     return payload[:n_read].tobytes()

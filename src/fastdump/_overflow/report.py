@@ -1,183 +1,97 @@
-"""What `overflow` returns: records, their units, the operators that they name."""
+"""What `overflow` found, as one object."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from fastdump._op_debug import OpDebugRecord
-from fastdump._overflow.document import report_document
-from fastdump._overflow.status_bits import StatusBit
-from fastdump._printable import printable
-from fastdump._quantities import counted
-from fastdump._schema import StatsRow
-from fastdump._table import StatsTable
-
-
-@dataclass(frozen=True, slots=True)
-class OverflowOperator:
-    """The operator that a unit names, as its dump files have it.
-
-    Attributes
-    ----------
-    op_type, op_name, task_id, stream_id, context_id, thread_id, timestamp
-        As in `StatsRow`.
-    paths
-        Its dump file, relative to the dump; of a collective operator the file of its inputs and
-        that of its outputs.
-    tensors
-        Statistics of its tensors at level "full"; of a file that could not be read the row that
-        says so.
-    """
-
-    op_type: str | None
-    op_name: str | None
-    task_id: int | None
-    stream_id: int | None
-    context_id: int | None
-    thread_id: int | None
-    timestamp: int | None
-    paths: tuple[str, ...]
-    tensors: tuple[StatsRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OverflowUnit:
-    """What one unit of the device reports in a record.
-
-    Attributes
-    ----------
-    unit
-        "DHA Atomic Add", "L2 Atomic Add", "AI Core" (old layout); "AIC", "AIV", "AICPU" or "SDMA"
-        (new layout).
-    fields
-        All that the record says of it, by the vendor's names: ``model_id``, ``stream_id``,
-        ``task_id``, ``task_type``, ... , ``status``.
-    statuses
-        The status; four of them for a core in version 1 of the new layout.
-    bits
-        Those that are set in it.
-    meaning
-        What they mean together, in words.
-    overflowed
-        Whether this is a finding: a status other than 0, in a record that says that it is valid.
-    join
-        How the operator is known: "exact" (one file has this task and stream), "nearest" (several
-        have; the one nearest in time), "ambiguous" (several, and time does not tell them apart:
-        the first of them), "name" (by the name of the record's file), "none". None if nothing
-        overflowed: then no operator is looked for.
-    join_note
-        Why there is none, which others there are, what else is odd; "" if nothing is.
-    operator
-        The operator, or None.
-    """
-
-    unit: str
-    fields: Mapping[str, int | tuple[int, ...]]
-    statuses: tuple[int, ...]
-    bits: tuple[StatusBit, ...]
-    meaning: str
-    overflowed: bool
-    join: str | None = None
-    join_note: str = ""
-    operator: OverflowOperator | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OverflowRecord:
-    """One overflow record, or one file that ought to hold one.
-
-    Attributes
-    ----------
-    rank, time, device, model, model_id, step
-        Where it was dumped, as far as the path tells.
-    timestamp
-        When, as in the file's name; usually microseconds since 1970.
-    path
-        The file, relative to the dump.
-    appended
-        0, or its number among the records that were appended to the first in this file.
-    layout
-        "old", "new", or None if it could not be read.
-    version
-        Of the new layout.
-    status
-        "ok"; "not_valid" (the record says so of itself); "truncated", "malformed" or "unreadable".
-    note
-        Why it is not "ok".
-    units
-        Three in the old layout, one in the new one, none if the record could not be read.
-    """
-
-    rank: int | None
-    time: str | None
-    device: int | None
-    model: str | None
-    model_id: int | None
-    step: int | None
-    timestamp: int | None
-    path: str
-    appended: int
-    layout: str | None
-    version: int | None
-    status: str
-    note: str
-    units: tuple[OverflowUnit, ...]
-    _decoded: OpDebugRecord | None = field(default=None, repr=False)
-
-    def document(self) -> dict[str, Any] | None:
-        """Return what the vendor's converter makes of the record, None if it could not be read."""
-        return None if self._decoded is None else self._decoded.document()
-
-
-class OverflowFinding(NamedTuple):
-    """One unit that overflowed, and the record that says so."""
-
-    record: OverflowRecord
-    unit: OverflowUnit
+from fastdump._json import document
+from fastdump._overflow.records import OverflowFinding, OverflowRecord
+from fastdump._overflow.text import (
+    DEFAULT_ROWS,
+    join_remarks,
+    overflows_table,
+    record_remarks,
+)
+from fastdump._report import Report
+from fastdump._table.row_text import row_table
+from fastdump._table.stats_table import StatsTable
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted
+from fastdump._words.styles import BAD, GOOD, SUBTLE
+from fastdump._words.text_table import Cell
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class OverflowReport:
-    """All overflow records of a dump.
+class OverflowReport(Report):
+    """All overflow records of a dump. Printing it gives the same text as the command.
 
     Attributes
     ----------
-    records
-        In the order of their timestamps, over all ranks; those without one last. Ranks on several
-        hosts have clocks of their own.
     sentence
         The first overflow in one sentence, or that there is none.
+    findings
+        The units that overflowed, in the order of the records.
+    records
+        All records in the order of their timestamps, over all ranks; those without one last. Ranks
+        on several hosts have clocks of their own.
     table
-        Statistics, at level "full", of the tensors of all operators that were found.
+        Statistics, at level "full", of the tensors of all operators that were found; None if none
+        was found.
     skipped
         How many files were not read because they are no dumps, by reason.
     """
 
-    records: tuple[OverflowRecord, ...]
+    question: ClassVar = "overflow"
+
     sentence: str
+    findings: tuple[OverflowFinding, ...]
+    records: tuple[OverflowRecord, ...]
     table: StatsTable | None
     skipped: Mapping[str, int]
 
     @property
-    def findings(self) -> list[OverflowFinding]:
-        """The units that overflowed, in the order of the records."""
-        return list(self._findings())
+    def notes(self) -> tuple[str, ...]:
+        """How many records could not be read, if any."""
+        n_unread = sum(not record.units for record in self.records)
+        return (f"{counted(n_unread, 'record')} could not be read",) if n_unread else ()
 
-    def _findings(self) -> Iterator[OverflowFinding]:
-        for record in self.records:
-            for unit in record.units:
-                if unit.overflowed:
-                    yield OverflowFinding(record, unit)
+    def _details(self) -> dict[str, Any]:
+        return {"records": document(self.records), "skipped": dict(self.skipped)}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``fastdump overflow --json`` prints, but for the version.
+    def lines(
+        self,
+        *,
+        width: int | None = None,
+        ellipsis: str = "...",
+        rows: int | None = DEFAULT_ROWS,
+    ) -> Iterator[list[Cell]]:
+        """Yield the lines of the report as styled text.
 
-        docs/overflow.md describes it.
+        Parameters
+        ----------
+        width
+            Width of the terminal, in cells; None lays tables out in full.
+        ellipsis
+            What replaces the middle of names that are too long.
+        rows
+            How many overflows are shown; None for all.
         """
-        return report_document(self)
-
-    def __repr__(self) -> str:
-        records = counted(len(self.records), "record")
-        return f"<OverflowReport: {records}; {printable(self.sentence)}>"
+        yield [Cell(printable(self.sentence), BAD if self.findings else GOOD)]
+        shown = self.findings[:rows]
+        if shown:
+            yield []
+            yield from overflows_table(shown, width).lines(ellipsis=ellipsis)
+        if self.findings and (operator := self.findings[0].unit.operator) is not None:
+            yield []
+            yield [Cell(f"the first: {printable(', '.join(operator.paths))}", SUBTLE)]
+            yield from row_table(operator.tensors, width=width).lines(ellipsis=ellipsis)
+        remarks = [*join_remarks(shown), *record_remarks(self.records)]
+        if remarks:
+            yield []
+        for remark in remarks:
+            yield [remark]
+        if len(shown) < len(self.findings):
+            yield []
+            yield [Cell(f"{len(shown):,} of {counted(len(self.findings), 'overflow')}", SUBTLE)]

@@ -1,7 +1,7 @@
 """What the bits of an overflow status mean.
 
-Source: the vendor's overflow guide, which explains the status register of AI Core; those of other
-units are not documented.
+The vendor's overflow guide explains the status register of AI Core; those of other units are not
+documented.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-CORE_UNITS: Final = frozenset({"AI Core", "AIC", "AIV"})
+_CORE_UNITS: Final = frozenset({"AI Core", "AIC", "AIV"})
 """The units whose status is that of an AI Core: a whole one, its cube part, its vector part."""
 
 _MEANINGS: Final = {
@@ -32,9 +32,9 @@ class StatusBit:
     mask
         The bit: 0x20.
     word
-        Which status it is in, of units that have several; 0 for the first or only one.
+        Number of the status that it is in; 0 for the first or only one.
     meaning
-        In words; that it is not documented, if it is not.
+        What it means in words, or that it is not documented.
     is_documented
         Whether the vendor's documents explain it.
     """
@@ -51,10 +51,10 @@ def status_bits(unit: str, statuses: Sequence[int]) -> tuple[StatusBit, ...]:
     Parameters
     ----------
     unit
-        As in `fastdump._op_debug.UnitOverflow`.
+        As in `UnitOverflow`.
     statuses
-        One, or the four of a core in version 1 of the new layout. The documents know only one:
-        the bits of the others are not documented.
+        One, or the four of a core in version 1 of the new layout. Only the bits of the first are
+        documented.
     """
     return tuple(
         _status_bit(unit, word, 1 << place)
@@ -65,25 +65,23 @@ def status_bits(unit: str, statuses: Sequence[int]) -> tuple[StatusBit, ...]:
 
 
 def _status_bit(unit: str, word: int, mask: int) -> StatusBit:
-    meaning = _MEANINGS.get(mask) if unit in CORE_UNITS and word == 0 else None
+    meaning = _MEANINGS.get(mask) if unit in _CORE_UNITS and word == 0 else None
     if meaning is not None:
         return StatusBit(mask, word, meaning, is_documented=True)
-    where = f" of status {word}" if word else ""
-    return StatusBit(mask, word, f"bit {mask:#x}{where} is not documented", is_documented=False)
+    meaning = f"bit {_place(mask, word)} is not documented"
+    return StatusBit(mask, word, meaning, is_documented=False)
+
+
+def _place(mask: int, word: int) -> str:
+    return f"{mask:#x} of status {word}" if word else f"{mask:#x}"
 
 
 def meaning_of(unit: str, bits: Sequence[StatusBit]) -> str:
-    """Return what a status means as a whole, in words.
-
-    Bits that are not documented come last, and together.
-    """
+    """Return what a status means as a whole, in words; bits that are not documented come last."""
     known = [bit.meaning for bit in bits if bit.is_documented]
-    unknown = [bit for bit in bits if not bit.is_documented]
+    unknown = [_place(bit.mask, bit.word) for bit in bits if not bit.is_documented]
     if unknown:
-        masks = [
-            f"{bit.mask:#x}" + (f" of status {bit.word}" if bit.word else "") for bit in unknown
-        ]
         noun, verb = ("bit", "is") if len(unknown) == 1 else ("bits", "are")
-        of_unit = "" if unit in CORE_UNITS else f" of {unit}"
-        known.append(f"{noun} {', '.join(masks)}{of_unit} {verb} not documented")
+        of_unit = "" if unit in _CORE_UNITS else f" of {unit}"
+        known.append(f"{noun} {', '.join(unknown)}{of_unit} {verb} not documented")
     return "; ".join(known) or "no overflow"

@@ -1,23 +1,34 @@
-"""Which operator overwrote the memory of another: by watcher dumps, or by device addresses."""
+"""Which operator overwrote the memory of another: by watcher dumps, or by device addresses.
+
+`headers` reads headers, the files of one memory together. `watched` compares recordings of
+``dump_scene=watcher`` with the originals, `addresses` what operators read with what was last
+written there. `comparing` makes one comparison, `bytes_compared` its bytes; `memory` knows who else
+wrote where.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Literal
 
-from fastdump import _core
-from fastdump._operator import Record
-from fastdump._progress import INTERVAL_S, ProgressBar
-from fastdump._quantities import counted
-from fastdump._stats import PathLike, no_dump_error, path_bytes, paths_of
+from fastdump._arguments import paths_text
+from fastdump._dump.absence import no_dump_error
+from fastdump._dump.dump import Dump, empty_error, open
+from fastdump._progress import reporting
+from fastdump._selection import Conditions, Selection, takes_conditions
+from fastdump._stats import What
 from fastdump._watcher.addresses import compare_addresses
-from fastdump._watcher.header_walk import records_by_site
-from fastdump._watcher.report import Change, Suspect, WatcherComparison, WatcherReport
-from fastdump._watcher.watched import Recordings, compare_recordings, find_recordings
+from fastdump._watcher.headers import records_by_memory
+from fastdump._watcher.records import Change, Suspect, WatcherComparison
+from fastdump._watcher.report import WatcherReport
+from fastdump._watcher.watched import compare_recordings, find_recordings
 from fastdump._watcher.words import CHECKS, sentence_of
+from fastdump._words.quantities import counted
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = [
     "Change",
@@ -30,20 +41,21 @@ __all__ = [
 
 Check = Literal["auto", "watcher", "addresses"]
 _CHECKS: Final = ("auto", "watcher", "addresses")
+_OF_FILES = ("rank", "time", "device", "model", "model_id", "step")
 
 
 @dataclasses.dataclass(slots=True)
 class WatcherProgress:
-    """How far `watcher` is; the same object each time.
+    """How far `watcher` has got; the same object each time.
 
     Attributes
     ----------
     files_found, files_done
-        Files to look at, and those that were.
+        Number of files to look at, and of those done.
     bytes_done
-        Bytes of tensors that were compared, of a watcher dump only.
+        Number of bytes compared, in a watcher dump only.
     bad
-        Changes that were found.
+        Number of changes found.
     walking
         Whether files are still being found.
     """
@@ -55,51 +67,53 @@ class WatcherProgress:
     walking: bool = False
 
 
+@takes_conditions
 def watcher(
-    path: PathLike | Iterable[PathLike],
+    what: What,
     *,
     check: Check = "auto",
     progress: bool | Callable[[WatcherProgress], object] | None = None,
     follow_links: bool = False,
+    **conditions: Unpack[Conditions],
 ) -> WatcherReport:
     """Find outputs that changed after they were written, and after which operator.
 
     In a dump with ``dump_scene=watcher`` the outputs of the watched operators were recorded again
-    after others: each recording ``{executed}_To_{watched}`` is compared, by bytes, with the watched
-    operator's own file of the same step. In any other dump each input is compared with the output
-    that last lay at exactly its device address with exactly its size.
+    after others: each recording ``{executed}_To_{watched}`` is compared, byte by byte, with the
+    watched operator's own file of the same step. In any other dump each input is compared with the
+    last output of exactly its size at exactly its device address.
 
     Parameters
     ----------
-    path
-        A directory of any depth, or several of them.
+    what
+        A directory of any depth, several of them, or a `Dump`; or a `StatsTable` or the file of
+        one, whose dump is looked at.
     check
-        "watcher" or "addresses" for one of the two; "auto" makes the first if the dump has
+        "watcher" or "addresses" for one of these checks; "auto" chooses the first if the dump has
         recordings of watched operators, else the second.
     progress
         True for a progress bar on stderr, if that is a terminal; or a function that is called
         after each file.
     follow_links
         As for `stats`.
-
-    Returns
-    -------
-    WatcherReport
+    **conditions
+        `rank`, `time`, `device`, `model`, `model_id` and `step` select the files to look at, the
+        others the operators' outputs to report. `Selection` says what each means.
 
     Raises
     ------
     NoDumpError
-        If there is no dump file.
-    ValueError
+        If there is no dump file, or none of those that the conditions choose.
+    TypeError, ValueError
         If an argument has a value that it cannot have.
     OSError
-        If `path` does not exist or is not readable.
+        If a path does not exist or is not readable.
 
     Notes
     -----
-    A memory is reused as soon as nobody needs what is in it: a change after the last operator that
-    reads the tensor is no error. An operator that writes where it reads (in place) is not checked
-    by addresses, and neither is an input of which no writer was dumped.
+    Memory is reused as soon as its content is no longer needed: a change after the last operator
+    that reads the tensor is no error. The check by addresses leaves out operators that write where
+    they read (in place), and inputs of which no writer was dumped.
 
     Examples
     --------
@@ -110,42 +124,27 @@ def watcher(
     """
     if check not in _CHECKS:
         raise ValueError(f"check is {check!r}, expected one of {', '.join(_CHECKS)}")
-    if progress is True:
-        with ProgressBar(bad="changed") as bar:
-            return _watcher(path, check, _at_intervals(bar), follow_links)
-    return _watcher(path, check, progress or None, follow_links)
+    selection = Selection.of(conditions)
+    with reporting(progress, bad="changed") as on_progress:
+        dump = open(what, follow_links=follow_links).selected(selection.only(_OF_FILES))
+        of_operators = selection.without(_OF_FILES)
+        if not len(dump.selected(of_operators)):
+            raise empty_error(dump, of_operators)
+        return _report(dump, check, of_operators, on_progress)
 
 
-def _at_intervals(
-    show: Callable[[WatcherProgress], object],
-) -> Callable[[WatcherProgress], object]:
-    # Drawing a bar takes longer than comparing a small file.
-    next_s = 0.0
-
-    def on_progress(progress: WatcherProgress) -> None:
-        nonlocal next_s
-        if (now_s := time.monotonic()) >= next_s:
-            next_s = now_s + INTERVAL_S
-            show(progress)
-
-    return on_progress
-
-
-def _watcher(
-    path: PathLike | Iterable[PathLike],
+def _report(
+    dump: Dump,
     check: Check,
+    selection: Selection,
     on_progress: Callable[[WatcherProgress], object] | None,
-    follow_links: bool,
 ) -> WatcherReport:
-    paths = paths_of(path)  # once: it may be an iterator
-    index = _core.Index([path_bytes(item) for item in paths], follow_links=follow_links)
-    sites = list(records_by_site(index).values())
-    if not sites:
-        raise no_dump_error(paths, index.skipped(), selected=False)
-    found = [find_recordings(records) for records in sites] if check != "addresses" else []
-    counts: Counter[str] = Counter()
-    notes: list[str] = []
+    by_memory = records_by_memory(dump)
+    if not by_memory:
+        raise no_dump_error(paths_text(dump.roots), dump.skipped)
+    found = [find_recordings(records) for records in by_memory] if check != "addresses" else []
     progress = WatcherProgress()
+    counts: Counter[str] = Counter()
 
     def done(nbytes: int = 0) -> None:
         progress.files_done += 1
@@ -154,39 +153,34 @@ def _watcher(
         if on_progress is not None:
             on_progress(progress)
 
+    notes: list[str] = []
     is_watcher = check == "watcher" or any(recordings.resolved for recordings in found)
     if is_watcher:
         progress.files_found = sum(len(r.resolved) + len(r.unresolved) for r in found)
-        comparisons = tuple(_recordings(found, counts, done))
+        compared = (one for r in found for one in compare_recordings(r, selection, counts, done))
     else:
-        progress.files_found = sum(map(len, sites))
-        comparisons = tuple(_addresses(sites, counts, done))
+        progress.files_found = sum(map(len, by_memory))
+        compared = (
+            one
+            for records in by_memory
+            for one in compare_addresses(records, selection, counts, done)
+        )
         if n_unresolved := sum(len(recordings.unresolved) for recordings in found):
             notes.append(_unresolved_note(n_unresolved))
-        if not counts.total():
-            notes.append("No input has a device address, or there are no inputs in the dump.")
+    comparisons = tuple(dataclasses.replace(comparison, _root=dump.root) for comparison in compared)
+    if not is_watcher and not counts.total():
+        notes.append("No input has a device address, or there are no inputs in the dump.")
     name = "watcher" if is_watcher else "addresses"
-    notes.insert(0, CHECKS[name])
-    report = WatcherReport(name, comparisons, dict(counts), tuple(notes), "", index.skipped())
-    return dataclasses.replace(report, sentence=sentence_of(name, report.findings, counts))
-
-
-def _recordings(
-    found: Iterable[Recordings], counts: Counter[str], done: Callable[[int], object]
-) -> Iterator[WatcherComparison]:
-    for recordings in found:
-        for comparison in compare_recordings(recordings, done):
-            counts[comparison.status] += 1
-            yield comparison
-
-
-def _addresses(
-    sites: Iterable[list[Record]], counts: Counter[str], done: Callable[[], object]
-) -> Iterator[WatcherComparison]:
-    for records in sites:
-        found = list(compare_addresses(records, counts, done))
-        found.sort(key=lambda comparison: comparison.seen_timestamp or 0)
-        yield from found
+    findings = tuple(comparison for comparison in comparisons if comparison.is_first)
+    return WatcherReport(
+        sentence=sentence_of(name, findings, counts),
+        findings=findings,
+        notes=(CHECKS[name], *notes),
+        check=name,
+        comparisons=comparisons,
+        counts=dict(counts),
+        skipped=dump.skipped,
+    )
 
 
 def _unresolved_note(number: int) -> str:

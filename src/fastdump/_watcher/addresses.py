@@ -8,73 +8,88 @@ was not dumped wrote there, or something overwrote it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fastdump._operator import Record
+from fastdump._dump.operator import Record
+from fastdump._selection import Selection
 from fastdump._watcher.bytes_compared import ByteComparison, StoredTensor
-from fastdump._watcher.comparing import compare_tensors
-from fastdump._watcher.header_walk import Execution, read_headers
+from fastdump._watcher.comparing import compare_tensors, first_change, is_selected, uncompared
+from fastdump._watcher.headers import Execution, read_header
 from fastdump._watcher.memory import DeviceWrites, Write
-from fastdump._watcher.report import WatcherComparison
+from fastdump._watcher.records import WatcherComparison
 
 
 def compare_addresses(
-    records: Sequence[Record], counts: Counter[str], on_read: Callable[[], object]
-) -> Iterator[WatcherComparison]:
-    """Yield each input of one device's operators that is not what was written where it lies.
+    records: Sequence[Record],
+    selection: Selection,
+    counts: Counter[str],
+    on_read: Callable[[], object],
+) -> list[WatcherComparison]:
+    """Return each input of one device's operators that is not what was written where it lies.
 
     Parameters
     ----------
     records
         Files in the order of execution.
+    selection
+        Which of the written outputs the returned comparisons are about.
     counts
-        Is told of each input by the status of the comparison.
+        Counts each input by the status of its comparison; also those that have none, unless the
+        selection leaves out some outputs.
     on_read
-        Is called after each file.
+        Called after each header.
     """
-    executions = list(read_headers(list(records), on_read))
+    executions = []
+    for record in records:
+        executions.append(read_header(record))
+        on_read()
+    found: list[WatcherComparison] = []
     writes = DeviceWrites()
     compared = ByteComparison()
     changed: list[tuple[WatcherComparison, Write, StoredTensor, int]] = []
     for order, execution in enumerate(executions):
-        if execution.status != "ok":
+        unread = uncompared(execution)
+        if execution.status != "ok" and is_selected(unread, selection):
             counts[execution.status] += 1
-            yield _unread(execution)
+            found.append(unread)
         own = execution.of("output")
         for seen in execution.of("input"):
             if not seen.address or not seen.nbytes:
                 continue
             earlier = writes.exactly_at(seen)
-            if any(_overlaps(seen, output) for output in own):
-                counts["in_place"] += 1
-            elif not earlier:
-                counts["no_writer"] += 1
+            is_in_place = any(_overlaps(seen, output) for output in own)
+            if is_in_place or not earlier:
+                if not selection:
+                    counts["in_place" if is_in_place else "no_writer"] += 1
             else:
                 last = earlier[-1]
                 comparison = compare_tensors(
                     compared, last.tensor, seen, _base(last, execution, seen)
                 )
+                if not is_selected(comparison, selection):
+                    continue
                 if comparison.status == "changed":
                     changed.append((comparison, last, seen, order))
                     continue
                 counts[comparison.status] += 1
                 if comparison.status != "same":
-                    yield comparison
+                    found.append(comparison)
         writes.add(execution, order)
-    # Whoever else wrote there is asked of all writes, which only now are known.
+    # Only now all writes are known, among which suspects are searched.
     reported: set[int] = set()
     for comparison, write, seen, order in changed:
         if _is_of_same_time(compared, writes, write, seen, executions[order]):
             counts["same"] += 1
             continue
         counts["changed"] += 1
-        if write.order in reported:
-            # Reported of the first operator that finds it so, not of all that read it.
-            yield comparison
-        else:
+        # A finding names the first operator that reads the changed tensor, not all that do.
+        if write.order not in reported:
             reported.add(write.order)
-            yield _candidate(comparison, compared, writes, write, seen, order)
+            between = (write.order, order)
+            comparison = first_change(comparison, compared, write.tensor, seen, writes, between)
+        found.append(comparison)
+    return sorted(found, key=lambda comparison: comparison.seen_timestamp or 0)
 
 
 def _is_of_same_time(
@@ -86,7 +101,7 @@ def _is_of_same_time(
 ) -> bool:
     """Tell whether the bytes are those of a write that may as well have been the last one.
 
-    Of operators with the same timestamp it is not known which came first.
+    The order of operators with the same timestamp is not known.
     """
     now = reader.record.timestamp
     if now is None:
@@ -109,58 +124,10 @@ def _overlaps(one: StoredTensor, other: StoredTensor) -> bool:
     return one.address < other.address + other.nbytes and other.address < one.address + one.nbytes
 
 
-def _candidate(
-    comparison: WatcherComparison,
-    compared: ByteComparison,
-    writes: DeviceWrites,
-    write: Write,
-    seen: StoredTensor,
-    order: int,
-) -> WatcherComparison:
-    change = comparison.change
-    assert change is not None
-    try:
-        described = compared.describe(write.tensor, seen, change)
-    except OSError:
-        # It could be read a moment ago; that it changed is known all the same.
-        described = change
-    where = (change.first_byte, change.last_byte)
-    suspects = writes.suspects(seen, write.order, order, where, compared)
-    return replace(comparison, is_first=True, change=described, suspects=suspects)
-
-
-def _unread(execution: Execution) -> WatcherComparison:
-    record = execution.record
-    return WatcherComparison(
-        rank=record.rank,
-        time=record.time,
-        device=record.device,
-        model=record.model,
-        model_id=record.model_id,
-        step=record.step,
-        op_type=record.op_type,
-        op_name=record.op_name,
-        output=0,
-        dtype=None,
-        shape=None,
-        nbytes=None,
-        address=None,
-        path=None,
-        seen_by=record.op_name or "",
-        seen_as="",
-        seen_path=record.relative,
-        seen_timestamp=record.timestamp,
-        seen_task_id=record.task_id,
-        seen_stream_id=record.stream_id,
-        status=execution.status,
-        note=execution.note,
-    )
-
-
 def _base(write: Write, execution: Execution, seen: StoredTensor) -> WatcherComparison:
     writer = write.execution
     return replace(
-        _unread(execution),
+        uncompared(execution),
         op_type=writer.record.op_type,
         op_name=writer.op_name,
         output=write.tensor.index,

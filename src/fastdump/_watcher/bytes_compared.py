@@ -1,19 +1,20 @@
-"""Compares the bytes of two tensors, some MiB at a time, by reading and not by mapping."""
+"""The bytes of two tensors compared, a MiB at a time, by reading the files and not mapping them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from fastdump import _core
-from fastdump._damage import describe_damage
-from fastdump._elements import element_type
-from fastdump._stats import path_bytes
-from fastdump._watcher.report import Change
+from fastdump._arguments import path_bytes
+from fastdump._array.damage import describe_damage
+from fastdump._array.elements import element_type
+from fastdump._tensor.tensor import Tensor
+from fastdump._watcher.records import Change
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,21 +26,19 @@ _MAX_NDIM: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class StoredTensor:
-    """One tensor of a dump file, as far as comparing bytes needs it.
+    """What comparing bytes needs to know of one tensor of a dump file.
 
     Attributes
     ----------
     path
-        To open the file with.
+        The path to open the file with.
     offset, nbytes
-        Where its payload is declared to be.
+        Where the payload is, as declared.
     stored_nbytes
-        How much of it is in the file.
+        Number of bytes of the payload that are in the file.
     address
-        On the device.
-    status, note
-        As in `StatsRow`.
-    io, index, dtype, shape
+        Address on the device.
+    status, note, io, index, dtype, shape
         As in `StatsRow`.
     appended
         Number of the dump in the file.
@@ -59,23 +58,21 @@ class StoredTensor:
     appended: int
 
     @classmethod
-    def of(cls, path: str, header: dict[str, Any], described: dict[str, Any]) -> StoredTensor:
-        """Return a tensor as `_core.describe_file` describes it."""
-        there = header["file_nbytes"] - described["offset"]
-        is_absent = described["status"] == "absent"
+    def of(cls, tensor: Tensor) -> StoredTensor:
+        """Return what is needed of a tensor: a check keeps this for every tensor of a dump."""
         return cls(
-            path=path,
-            offset=described["offset"],
-            nbytes=described["nbytes"],
-            stored_nbytes=0 if is_absent else max(0, min(described["nbytes"], there)),
-            address=described.get("address", 0),
-            status=described["status"],
-            note=described["note"],
-            io=described["io"],
-            index=described["index"],
-            dtype=described["dtype"],
-            shape=tuple(described["shape"]),
-            appended=described.get("appended", 0),
+            path=tensor.path,
+            offset=tensor.offset,
+            nbytes=tensor.declared_nbytes,
+            stored_nbytes=tensor.stored_nbytes,
+            address=tensor.address,
+            status=tensor.status,
+            note=tensor.note,
+            io=tensor.io,
+            index=tensor.index,
+            dtype=tensor.dtype_name,
+            shape=tensor.declared_shape,
+            appended=tensor.description.get("appended", 0),
         )
 
     @property
@@ -99,7 +96,7 @@ class StoredTensor:
 class ByteComparison:
     """Compares tensors with buffers that are made once.
 
-    A file that has become shorter than its header said ends a comparison early; `compare` tells.
+    A file that has become shorter ends a comparison early; `compare` tells how far it got.
     """
 
     def __init__(self) -> None:
@@ -119,14 +116,14 @@ class ByteComparison:
             done += len(left)
             if _is_equal(left, right):
                 continue
-            places = np.flatnonzero(left != right)
+            places = start + np.flatnonzero(left != right)
+            first = first if n_bytes else int(places[0])
+            last = int(places[-1])
             n_bytes += len(places)
-            first = start + int(places[0]) if first < 0 else first
-            last = start + int(places[-1])
         return (Change(n_bytes, first, last) if n_bytes else None), done
 
     def describe(self, one: StoredTensor, other: StoredTensor, change: Change) -> Change:
-        """Return a change with the elements of `other` that differ, if they are of whole bytes.
+        """Return a change with the elements of `other` that differ, if they have whole bytes.
 
         Raises
         ------
@@ -143,7 +140,7 @@ class ByteComparison:
             return change
         is_whole = min(other.shape, default=1) > 0 and math.prod(other.shape) == n_elements
         shape = other.shape if is_whole and len(other.shape) <= _MAX_NDIM else (n_elements,)
-        # Only its shape and the size of an element are of interest: no page of it is touched.
+        # Only the shape and the size of an element matter: no page is touched.
         elements = np.ndarray(shape, f"V{itemsize}", mapped.data, other.offset)
         flags = _Flags(self._chunks(one, other), itemsize)
         damage = describe_damage(elements, lambda part: flags.take(part.size))
@@ -161,7 +158,7 @@ class ByteComparison:
     def _chunks(
         self, one: StoredTensor, other: StoredTensor
     ) -> Iterator[tuple[int, NDArray[np.uint8], NDArray[np.uint8]]]:
-        """Yield where each chunk begins, and its bytes in both, which the next one overwrites."""
+        """Yield where each chunk begins, and its bytes in both, valid until the next chunk."""
         nbytes = min(one.stored_nbytes, other.stored_nbytes)
         paths = path_bytes(one.path), path_bytes(other.path)
         for start in range(0, nbytes, _NBYTES):
@@ -176,7 +173,7 @@ class ByteComparison:
 
 
 def _is_equal(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> bool:
-    """Tell whether all bytes are equal; in words, which makes fewer results to look at."""
+    """Tell whether all bytes are equal; 64-bit words have fewer results to look at."""
     whole = len(left) // 8 * 8
     words = left[:whole].view(np.uint64), right[:whole].view(np.uint64)
     return np.array_equal(*words) and np.array_equal(left[whole:], right[whole:])
@@ -193,7 +190,7 @@ def _differing(
 
 
 class _Flags:
-    """Which elements differ, in order, some at a time."""
+    """Which elements differ, a part at a time, in order."""
 
     def __init__(
         self, chunks: Iterator[tuple[int, NDArray[np.uint8], NDArray[np.uint8]]], itemsize: int
@@ -203,7 +200,7 @@ class _Flags:
         self._rest: NDArray[np.bool_] = np.empty(0, np.bool_)
         self._taken = 0
         self.first = self.last = -1
-        """Flat indices of the first and the last element up to now that differs."""
+        """Flat indices of the first and the last element found so far that differ."""
 
     def take(self, n: int) -> NDArray[np.bool_]:
         """Return the next `n`; False from where a file has become shorter."""
@@ -219,9 +216,9 @@ class _Flags:
         self._rest = flags[n:]
         taken = np.zeros(n, np.bool_)
         taken[: min(n, len(flags))] = flags[:n]
-        places = np.flatnonzero(taken)
+        places = self._taken + np.flatnonzero(taken)
         if len(places):
-            self.first = self._taken + int(places[0]) if self.first < 0 else self.first
-            self.last = self._taken + int(places[-1])
+            self.first = int(places[0]) if self.first < 0 else self.first
+            self.last = int(places[-1])
         self._taken += n
         return taken

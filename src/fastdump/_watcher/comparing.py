@@ -1,11 +1,54 @@
-"""One comparison of bytes with what can go wrong about it."""
+"""One tensor against what was seen of it later: a comparison from beginning to end."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
+from fastdump._selection import Selection
 from fastdump._watcher.bytes_compared import ByteComparison, StoredTensor
-from fastdump._watcher.report import WatcherComparison
+from fastdump._watcher.headers import Execution
+from fastdump._watcher.memory import DeviceWrites
+from fastdump._watcher.records import WatcherComparison
+
+
+def uncompared(seen_in: Execution) -> WatcherComparison:
+    """Return the comparison with a file of which only the name and the status are known."""
+    record = seen_in.record
+    return WatcherComparison(
+        rank=record.rank,
+        time=record.time,
+        device=record.device,
+        model=record.model,
+        model_id=record.model_id,
+        step=record.step,
+        op_type=record.op_type,
+        op_name=record.op_name,
+        output=0,
+        dtype=None,
+        shape=None,
+        nbytes=None,
+        address=None,
+        path=None,
+        seen_by=record.op_name or "",
+        seen_as="",
+        seen_path=record.relative,
+        seen_timestamp=record.timestamp,
+        seen_task_id=record.task_id,
+        seen_stream_id=record.stream_id,
+        status=seen_in.status,
+        note=seen_in.note,
+    )
+
+
+def is_selected(comparison: WatcherComparison, selection: Selection) -> bool:
+    """Tell whether the output that a comparison is about meets all conditions."""
+    status = "ok" if comparison.status in ("same", "changed") else comparison.status
+    return (
+        selection.has_text("op_type", comparison.op_type)
+        and selection.has_text("op_name", comparison.op_name)
+        and selection.has_tensor("output", comparison.output, comparison.dtype, status)
+    )
 
 
 def compare_tensors(
@@ -14,7 +57,7 @@ def compare_tensors(
     seen: StoredTensor,
     base: WatcherComparison,
 ) -> WatcherComparison:
-    """Return `base` with what came of comparing a tensor with what was seen of it later."""
+    """Return `base` with the outcome of comparing a tensor with what was seen of it later."""
     if mine.nbytes != seen.nbytes:
         note = f"{mine.nbytes:,} bytes were written, {seen.nbytes:,} were recorded later"
         return replace(base, status="size_mismatch", note=note)
@@ -23,13 +66,43 @@ def compare_tensors(
     except OSError as error:
         return replace(base, status="unreadable", note=error.strerror or str(error))
     broken = next((t for t in (mine, seen) if t.status in ("truncated", "absent")), None)
-    note = base.note
+    status, note = "same", base.note
     if broken is not None:
+        status = broken.status
         note = f"{'what was written' if broken is mine else 'what was seen'}: {broken.note}"
     elif done < mine.nbytes:
+        status = "truncated"
         note = f"a file ends after {done:,} of {mine.nbytes:,} bytes"
-    if change is not None:
-        return replace(base, status="changed", note=note, change=change)
-    if broken is not None or done < mine.nbytes:
-        return replace(base, status=broken.status if broken else "truncated", note=note)
-    return base
+    return replace(base, status="changed" if change else status, note=note, change=change)
+
+
+def first_change(
+    comparison: WatcherComparison,
+    compared: ByteComparison,
+    mine: StoredTensor,
+    seen: StoredTensor,
+    writes: DeviceWrites,
+    between: tuple[int, int],
+) -> WatcherComparison:
+    """Return the first comparison that found a change, with its elements and suspects.
+
+    Parameters
+    ----------
+    comparison
+        Of `mine` and `seen`.
+    compared
+        What compared them.
+    mine, seen
+        The tensor as its operator wrote it, and as it was seen later.
+    writes
+        All writes to the memory of the device.
+    between
+        As of `DeviceWrites.suspects`.
+    """
+    change = comparison.change
+    assert change is not None
+    suspects = writes.suspects(seen, between, (change.first_byte, change.last_byte), compared)
+    # A file that could be read a moment ago may be gone: that the tensor changed is known anyway.
+    with suppress(OSError):
+        change = compared.describe(mine, seen, change)
+    return replace(comparison, is_first=True, change=change, suspects=suspects)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fastdump._watcher.bytes_compared import ByteComparison, StoredTensor
-from fastdump._watcher.header_walk import Execution
-from fastdump._watcher.report import Suspect
+from fastdump._watcher.headers import Execution
+from fastdump._watcher.records import Suspect
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ _MAX_SUSPECTS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One output, and the execution that wrote it."""
+    """One output, the execution that wrote it, and the number of that execution."""
 
     execution: Execution
     tensor: StoredTensor
@@ -45,43 +45,43 @@ class DeviceWrites:
         self._bounds = None
 
     def exactly_at(self, tensor: StoredTensor) -> list[Write]:
-        """Return the writes to exactly the memory of a tensor, the last one last."""
+        """Return the writes to exactly the memory of a tensor, latest last."""
         return self._exact.get((tensor.address, tensor.nbytes), [])
 
     def suspects(
         self,
         seen: StoredTensor,
-        after: int,
-        before: int,
+        between: tuple[int, int],
         is_changed: tuple[int, int],
         compared: ByteComparison,
     ) -> tuple[Suspect, ...]:
-        """Return the last writes that overlap a tensor in memory, the latest first.
+        """Return the last writes that overlap a tensor in memory, latest first.
 
         Parameters
         ----------
         seen
-            The tensor as it was found.
-        after, before
+            The tensor as it was seen later.
+        between
             Orders of the write of the tensor itself and of the operator that saw it; only writes
             in between count.
         is_changed
-            First and last byte that had changed; writes elsewhere in the tensor do not count.
+            First and last byte that changed; writes elsewhere in the tensor do not count.
         compared
-            To tell whether the bytes are those of the write.
+            Tells whether the bytes are those of the write.
         """
         if not seen.address:
             return ()
         if self._bounds is None:
             starts = [write.tensor.address for write in self._writes]
             ends = [min(w.tensor.address + w.tensor.nbytes, _MAX_ADDRESS) for w in self._writes]
-            self._bounds = np.array([starts, ends], np.uint64).reshape(2, -1)
+            self._bounds = np.array([starts, ends], np.uint64)
         low = min(seen.address + is_changed[0], _MAX_ADDRESS)
         high = min(seen.address + is_changed[1] + 1, _MAX_ADDRESS)
         starts, ends = self._bounds
         hits = np.flatnonzero((starts < np.uint64(high)) & (ends > np.uint64(low)))
-        between = [w for i in hits[::-1].tolist() if after < (w := self._writes[i]).order < before]
-        return tuple(_suspect(write, seen, compared) for write in between[:_MAX_SUSPECTS])
+        after, before = between
+        others = [w for i in hits[::-1].tolist() if after < (w := self._writes[i]).order < before]
+        return tuple(_suspect(write, seen, compared) for write in others[:_MAX_SUSPECTS])
 
 
 def _suspect(write: Write, seen: StoredTensor, compared: ByteComparison) -> Suspect:
@@ -108,7 +108,7 @@ def _wrote_it(
     nbytes: int,
     compared: ByteComparison,
 ) -> bool | None:
-    """Tell whether the bytes of both are the same where they overlap."""
+    """Tell whether both have the same bytes where they overlap, None if that cannot be told."""
     of_write = tensor.part(seen.address + first - tensor.address, nbytes)
     of_seen = seen.part(first, nbytes)
     if min(of_write.stored_nbytes, of_seen.stored_nbytes) < nbytes:

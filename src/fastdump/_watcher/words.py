@@ -1,12 +1,13 @@
-"""What was found, in sentences that a person can act on."""
+"""The findings in sentences that a person can act on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from fastdump._printable import printable
-from fastdump._quantities import counted, shape_text
-from fastdump._watcher.report import Suspect, WatcherComparison
+from fastdump._watcher.records import Suspect, WatcherComparison
+from fastdump._words.places import where_text
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted, shape_text
 
 CHECKS = {
     "watcher": "Check: recordings after other operators (dump_scene=watcher) against the watched "
@@ -16,7 +17,9 @@ CHECKS = {
 }
 
 
-def sentence_of(check: str, findings: list[WatcherComparison], counts: Mapping[str, int]) -> str:
+def sentence_of(
+    check: str, findings: Sequence[WatcherComparison], counts: Mapping[str, int]
+) -> str:
     """Return the sentence that leads the report."""
     if findings:
         return finding_text(check, findings[0])
@@ -29,12 +32,8 @@ def sentence_of(check: str, findings: list[WatcherComparison], counts: Mapping[s
 
 def finding_text(check: str, finding: WatcherComparison) -> str:
     """Return which tensor changed, after which operator, and where."""
-    places = [
-        f"{name} {value}"
-        for name, value in (("rank", finding.rank), ("step", finding.step))
-        if value is not None
-    ]
-    place = f"{', '.join(places)}: " if places else ""
+    where = where_text(rank=finding.rank, step=finding.step)
+    place = f"{where}: " if where else ""
     tensor = f"output.{finding.output} of {finding.op_type or '?'} {finding.op_name or '?'}"
     kind = f"({finding.dtype} {shape_text(finding.shape)})"
     seen = finding.seen_by or finding.seen_path
@@ -51,8 +50,7 @@ def finding_text(check: str, finding: WatcherComparison) -> str:
 def change_text(finding: WatcherComparison) -> str:
     """Return where a tensor changed and who may have done it."""
     change = finding.change
-    if change is None:
-        return ""
+    assert change is not None
     text = f"Bytes {change.first_byte:,} to {change.last_byte:,} of {finding.nbytes or 0:,}"
     if change.words:
         text += f": {change.words}"
@@ -64,7 +62,7 @@ def change_text(finding: WatcherComparison) -> str:
 
 
 def suspect_text(suspect: Suspect) -> str:
-    """Return who wrote there."""
+    """Return which operator wrote over the tensor, and where."""
     proof = ", and the bytes there are the ones that it wrote" if suspect.wrote_it else ""
     first, last = suspect.overlap
     return printable(

@@ -1,0 +1,86 @@
+"""Parts of an overflow report as text: the overflows, how they were joined, odd records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from fastdump._overflow.records import OverflowFinding, OverflowRecord
+from fastdump._overflow.words import oddity_text
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted
+from fastdump._words.styles import BAD, DOUBTFUL, SUBTLE, number_cell
+from fastdump._words.text_table import Cell, Column, TextTable
+
+DEFAULT_ROWS = 20
+
+
+def join_remarks(shown: Sequence[OverflowFinding]) -> Iterator[Cell]:
+    """Yield how overflows were joined with operators, if that is not certain."""
+    for finding in shown:
+        unit = finding.unit
+        if unit.join_note:
+            style = DOUBTFUL if unit.join in ("none", "ambiguous") else SUBTLE
+            join = "not joined" if unit.join == "none" else f"joined, {unit.join}"
+            text = f"{printable(finding.path)}: {join}: {printable(unit.join_note)}"
+            yield Cell(text, style)
+
+
+def record_remarks(records: Sequence[OverflowRecord]) -> Iterator[Cell]:
+    """Yield which records could not be read, and how many report nothing."""
+    for record in records:
+        if record.status != "ok":
+            text = f"{printable(record.path)}: {record.status}: {printable(record.note)}"
+            yield Cell(text, DOUBTFUL if record.status == "not_valid" else BAD)
+    n_silent = sum(
+        record.status == "ok" and not any(unit.overflowed for unit in record.units)
+        for record in records
+    )
+    if n_silent:
+        yield Cell(f"{counted(n_silent, 'record')} in which no unit overflowed", SUBTLE)
+
+
+_COLUMNS = (
+    Column("rank", right=True),
+    Column("step", right=True),
+    Column("unit"),
+    Column("task", right=True, drop_order=1),
+    Column("stream", right=True, drop_order=0),
+    Column("op_type", min_width=8, drop_order=3),
+    Column("op_name", min_width=18),
+    Column("status", right=True),
+    Column("meaning", min_width=16),
+    Column("inputs", min_width=10, drop_order=2),
+    Column("outputs", min_width=10, drop_order=4),
+)
+
+
+def overflows_table(findings: Iterable[OverflowFinding], width: int | None) -> TextTable:
+    """Return a table of overflows, one a line, for a terminal of some width."""
+    return TextTable(_COLUMNS, map(_cells, findings), width=width)
+
+
+def _cells(finding: OverflowFinding) -> list[Cell]:
+    unit, operator = finding.unit, finding.unit.operator
+    return [
+        number_cell(finding.rank),
+        number_cell(finding.step),
+        Cell(unit.unit),
+        Cell(str(unit.fields["task_id"])),
+        Cell(str(unit.fields["stream_id"])),
+        Cell(printable((operator and operator.op_type) or "")),
+        Cell(printable(operator.op_name or "")) if operator else Cell("not joined", DOUBTFUL),
+        Cell(" ".join(hex(status) for status in unit.statuses), BAD),
+        Cell(unit.meaning),
+        _side_cell(finding, "input"),
+        _side_cell(finding, "output"),
+    ]
+
+
+def _side_cell(finding: OverflowFinding, io: str) -> Cell:
+    """Return ``finite``, or the oddities of the tensors."""
+    operator = finding.unit.operator
+    rows = [row for row in operator.tensors if row.io == io] if operator is not None else []
+    if not rows:
+        return Cell("")
+    odd = [f"{row.tensor_name} {text}" for row in rows if (text := oddity_text(row))]
+    return Cell("; ".join(odd), BAD) if odd else Cell("finite", SUBTLE)
