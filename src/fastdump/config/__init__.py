@@ -1,7 +1,7 @@
-"""The configuration that makes a dump: read, check, explain and write an acl.json.
+"""The configuration of a dump, an acl.json: read, check, explain and write it.
 
-`check` says what the vendor's code does with a file. `load` returns the configuration that is in a
-file as a `DumpConfig`, `explain` puts a configuration into words, and `build` writes a new one.
+`check` says what the vendor's code does with a file. `load` returns the configuration in a file as
+a `DumpConfig`, `explain` puts a configuration into words, and `build` writes a new one.
 `describe_dump` says what a dump is, and `missing` says what it lacks.
 
 >>> from fastdump import config
@@ -14,7 +14,7 @@ file as a `DumpConfig`, `explain` puts a configuration into words, and `build` w
 
 from __future__ import annotations
 
-from fastdump.config._check import Report, check, check_text, load, parse
+from fastdump.config._check import check, check_text, load, parse
 from fastdump.config._dump_contents import DumpContents, describe_dump, missing
 from fastdump.config._explanation import Explanation, explain
 from fastdump.config._findings import ConfigError, Finding, Place
@@ -26,6 +26,7 @@ from fastdump.config._model import (
     ListEntry,
     OpnameRange,
 )
+from fastdump.config._report import ConfigReport
 from fastdump.config._rules import RULES, Rule
 from fastdump.config._suspects import Suspects, suspects
 from fastdump.config._torchair import torchair_code, torchair_options
@@ -36,6 +37,7 @@ __all__ = [
     "STATISTICS",
     "BlacklistItem",
     "ConfigError",
+    "ConfigReport",
     "DumpConfig",
     "DumpContents",
     "Explanation",
@@ -44,7 +46,6 @@ __all__ = [
     "ListEntry",
     "OpnameRange",
     "Place",
-    "Report",
     "Rule",
     "Suspects",
     "build",

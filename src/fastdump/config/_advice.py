@@ -1,4 +1,4 @@
-"""Warnings: what the vendor's code accepts silently, and what does not happen then."""
+"""Warnings of what the vendor's code silently accepts, although it does not do what one expects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def advise_on_keys(
     for name, value in members.items():
         kind = keys.get(name)
         if kind is None:
-            # To look for a near name takes time, and a hostile file has a million keys.
+            # Looking for a near name takes time, and a hostile file may have a million keys.
             if not findings.is_full("unknown-key"):
                 near = near_name(name, keys)
                 hint = f"; did you mean {quoted(near)}?" if near else ""
@@ -51,7 +51,7 @@ def advise_on_keys(
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the one of `names` that `name` resembles most; None if it resembles none."""
+    """Return the name that `name` resembles most; None if it resembles none."""
     close = difflib.get_close_matches(name[:60].lower(), names, n=1, cutoff=0.75)
     return close[0] if close else None
 
@@ -102,10 +102,8 @@ class Advice:
             self._warn("path-expansion", f"{quoted(path)} is taken literally", "dump_path")
         if ":" in path:
             host = quoted(path.partition(":")[0])
-            message = (
-                f"{host} is not an IPv4 address followed by a path, so all of it is a local path"
-            )
-            self._warn("path-host", message, "dump_path")
+            reason = f"{host} is not an IPv4 address followed by a path"
+            self._warn("path-host", f"{reason}, so all of it is a local path", "dump_path")
 
     def _advise_on_nothing(self) -> None:
         config = self.config
@@ -157,9 +155,8 @@ class Advice:
                 for j, item in enumerate(getattr(entry, name) or ()):
                     self._advise_on_item(item, *path, name, j)
             for both in sorted(set(entry.layer or ()) & set(entry.watcher_nodes or ())):
-                message = (
-                    f"{quoted(both)} is in watcher_nodes too: nothing is dumped again after it"
-                )
+                known = f"{quoted(both)} is in watcher_nodes too"
+                message = f"{known}: nothing is dumped again after it"
                 self._warn("watched-layer", message, *path, "layer")
 
     def _advise_on_dropped(self, entries: tuple[ListEntry, ...]) -> None:

@@ -1,76 +1,41 @@
-"""The whole check of an acl.json: what the vendor's code does with it, and what surprises in it."""
+"""`check` and its relatives: what the vendor's code does with an acl.json, and what surprises."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from itertools import islice
 
 from fastdump.config._advice import Advice, advise_on_keys, near_name
 from fastdump.config._constraints import Constraints
 from fastdump.config._document import Document, read_document, read_file
-from fastdump.config._findings import ConfigError, Finding, Findings, Verdict
+from fastdump.config._findings import ConfigError, Findings, Verdict
 from fastdump.config._graph_engine import GraphEngineVerdict, graph_engine_verdict
 from fastdump.config._json_text import type_text
 from fastdump.config._keys import ROOT
 from fastdump.config._model import DumpConfig
+from fastdump.config._report import ConfigReport
 from fastdump.config._validation import validate
 from fastdump.config._wording import quoted
 
 _MAX_NAMES_COMPARED = 100
 
 
-@dataclass(frozen=True)
-class Report:
-    """What a check found in one acl.json.
-
-    Attributes
-    ----------
-    findings
-        The errors in the order of the vendor's checks (types, values, conflicts), then the
-        warnings.
-    verdict
-        What the call that gets the file does: "accept"; "reject" if there is an error; "off" if the
-        call succeeds and nothing is dumped.
-    graph_engine
-        The verdict of the graph engine, which reads the text a second time if `verdict` is
-        "accept". None if the file is refused before it is parsed.
-    config
-        The configuration; None if the file is refused.
-    """
-
-    findings: tuple[Finding, ...]
-    verdict: Verdict
-    graph_engine: Verdict | None
-    config: DumpConfig | None
-
-    @property
-    def errors(self) -> tuple[Finding, ...]:
-        """The findings for which the vendor's code refuses the file."""
-        return tuple(finding for finding in self.findings if finding.severity == "error")
-
-    @property
-    def warnings(self) -> tuple[Finding, ...]:
-        """The findings that the vendor's code accepts, but that surprise."""
-        return tuple(finding for finding in self.findings if finding.severity == "warning")
-
-
-def check(path: str | os.PathLike[str], *, here: bool = False) -> Report:
+def check(path: str | os.PathLike[str], *, here: bool = False) -> ConfigReport:
     """Check an acl.json: say what the vendor's current code does with it.
 
-    All problems are reported, not only the first one.
+    All problems are reported, not only the first.
 
     Parameters
     ----------
     path
         The file. It is only read.
     here
-        Whether the configuration is for this machine. If it is, a local dump_path to which this
-        process cannot write is an error, otherwise a warning.
+        Whether the configuration is for this machine. A local dump_path that this process cannot
+        write to is then an error, otherwise a warning.
 
     Returns
     -------
-    Report
+    ConfigReport
         The findings, the verdict, and the configuration.
 
     Raises
@@ -83,10 +48,10 @@ def check(path: str | os.PathLike[str], *, here: bool = False) -> Report:
     >>> for finding in fastdump.config.check("acl.json").findings:  # doctest: +SKIP
     ...     print(finding)
     """
-    return _check(read_file(path), here=here)
+    return _check(read_file(path), os.fspath(path), here=here)
 
 
-def check_text(text: str | bytes, *, here: bool = False) -> Report:
+def check_text(text: str | bytes, *, here: bool = False) -> ConfigReport:
     """Check the text of an acl.json, as `check` does with a file.
 
     Parameters
@@ -98,12 +63,12 @@ def check_text(text: str | bytes, *, here: bool = False) -> Report:
 
     Returns
     -------
-    Report
+    ConfigReport
         As of `check`.
     """
-    # Half of a surrogate pair becomes bytes that are not UTF-8, and is reported as such.
+    # Half of a surrogate pair becomes bytes that are not UTF-8, which the check reports.
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return _check(data, here=here)
+    return _check(data, "the text", here=here)
 
 
 def load(path: str | os.PathLike[str]) -> DumpConfig:
@@ -126,7 +91,7 @@ def load(path: str | os.PathLike[str]) -> DumpConfig:
     OSError
         If the file cannot be read.
     """
-    return _accepted(check(path), os.fspath(path))
+    return _accepted(check(path))
 
 
 def parse(text: str | bytes) -> DumpConfig:
@@ -147,30 +112,30 @@ def parse(text: str | bytes) -> DumpConfig:
     ConfigError
         If the vendor's code refuses the text.
     """
-    return _accepted(check_text(text), "the text")
+    return _accepted(check_text(text))
 
 
-def _accepted(report: Report, name: str) -> DumpConfig:
+def _accepted(report: ConfigReport) -> DumpConfig:
     if report.config is None:
         first, *others = report.errors
         more = f" (and {len(others)} more)" if others else ""
-        raise ConfigError(f"{name!r}: {first}{more}", report.errors)
+        raise ConfigError(f"{report.name!r}: {first}{more}", report.errors)
     return report.config
 
 
-def _check(data: bytes, *, here: bool) -> Report:
+def _check(data: bytes, name: str, *, here: bool) -> ConfigReport:
     findings = Findings()
     if not data:
         findings.warning("nothing", (), "the file is empty: nothing is dumped")
-        return _report(Document(), DumpConfig(), findings, GraphEngineVerdict("off"))
+        return _report(name, Document(), DumpConfig(), findings, GraphEngineVerdict("off"))
     document = read_document(data, findings)
     if document is None:
-        return _report(Document(), DumpConfig(), findings, None)
+        return _report(name, Document(), DumpConfig(), findings, None)
     if findings.refused:
-        return _report(document, DumpConfig(), findings, GraphEngineVerdict("reject"))
+        return _report(name, document, DumpConfig(), findings, GraphEngineVerdict("reject"))
     graph_engine = graph_engine_verdict(document.value)
     config = _check_document(document, graph_engine, findings, here=here)
-    return _report(document, config, findings, graph_engine)
+    return _report(name, document, config, findings, graph_engine)
 
 
 def _check_document(
@@ -183,7 +148,7 @@ def _check_document(
         findings.warning("nothing", (), message)
         return DumpConfig()
     if "dump" not in outermost:
-        # To look for a near name takes time, and a hostile file has a million keys.
+        # Looking for a near name takes time, and a hostile file may have a million keys.
         names = islice(outermost, _MAX_NAMES_COMPARED)
         near = next((name for name in names if near_name(name, ROOT)), None)
         hint = f" (but a key {quoted(near)})" if near else ""
@@ -206,20 +171,22 @@ def _check_document(
 
 
 def _report(
+    name: str,
     document: Document,
     config: DumpConfig,
     findings: Findings,
     graph_engine: GraphEngineVerdict | None,
-) -> Report:
+) -> ConfigReport:
     refused = findings.refused
     for rule in findings.full_rules():
         findings.warning("more", (), f"further findings of the rule {rule} are not listed")
-    # Sorting is stable: errors stay in the order of the vendor's checks.
+    # Sorting is stable, so errors stay in the order of the vendor's checks.
     drafts = sorted(findings.drafts, key=lambda draft: draft.finding.severity != "error")
     verdict: Verdict = "reject" if refused else "accept" if config.is_on else "off"
-    return Report(
-        document.findings(drafts),
-        verdict,
-        None if graph_engine is None else graph_engine.verdict,
-        None if refused else config,
+    return ConfigReport(
+        findings=document.findings(drafts),
+        name=name,
+        verdict=verdict,
+        graph_engine=None if graph_engine is None else graph_engine.verdict,
+        config=None if refused else config,
     )

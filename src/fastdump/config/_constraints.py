@@ -1,8 +1,8 @@
-"""The third thing that the vendor's code checks: what keys demand of each other.
+"""The vendor's third check: what keys demand of each other.
 
-The checks are made in the vendor's order and end early where the vendor's do: an exception scene is
-accepted with whatever else there is, and with dump_debug on nothing after dump_path is checked. A
-check that needs a broken value is left out.
+The checks have the vendor's order and end where the vendor's do: an exception scene is accepted
+whatever other keys say, and with dump_debug on, nothing after dump_path is checked. A check that
+needs a broken value is left out.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Constraints:
     Attributes
     ----------
     config
-        The keys that have the right types and values.
+        The keys with right types and values.
     broken
-        Paths, below the "dump" object, of those that have not.
+        Paths, below the "dump" object, of values that are wrong.
     findings
-        Receives what is found.
+        Receives the errors.
     here
-        Whether it is an error, and not a warning, that dump_path is missing on this machine.
+        Whether a dump_path that is missing on this machine is an error rather than a warning.
     """
 
     config: DumpConfig
@@ -48,7 +48,7 @@ class Constraints:
     here: bool
 
     def check(self) -> None:
-        """Make the checks that the vendor's code would come to."""
+        """Make the checks that the vendor's code would reach."""
         config = self.config
         if not self._known("dump_scene"):
             return

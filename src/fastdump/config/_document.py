@@ -1,4 +1,4 @@
-"""An acl.json as a JSON document: its size, nesting, encoding and syntax, and places in it."""
+"""An acl.json as a JSON document: size, nesting, encoding and syntax, and places in the text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fastdump.config._json_text import Json, JsonSyntaxError, read_json, repeate
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 MAX_NESTING = 10
-# How deep values may nest. The vendor's count is no limit, because brackets in strings mislead it.
+# The depth to which values may nest. The vendor's count is no bound, for strings mislead it.
 MAX_DEPTH = 100
 
 # A hostile file may repeat a million keys.
@@ -35,7 +35,7 @@ class Document:
     Attributes
     ----------
     text
-        The text as far as it could be decoded, without a byte order mark.
+        The text up to the first byte that is not UTF-8, without a byte order mark.
     value
         The value; None if the text is not JSON.
     mark_nbytes
@@ -71,7 +71,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     OSError
         If the file cannot be read, or is not a regular file, which the vendor's code refuses too.
     """
-    # Opening a pipe would wait for its writer, so the kind of file is looked at before.
+    # The kind of file is checked first, because opening a pipe would wait for its writer.
     mode = Path(path).stat().st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
@@ -89,7 +89,7 @@ def read_document(data: bytes, findings: Findings) -> Document | None:
     data
         The bytes of a file.
     findings
-        Receives what is wrong or odd.
+        Receives errors and warnings.
     """
     if len(data) > MAX_FILE_BYTES:
         findings.error("file-size", (), f"more than {MAX_FILE_BYTES:,} bytes")
@@ -125,8 +125,8 @@ def read_document(data: bytes, findings: Findings) -> Document | None:
 def _nesting(data: bytes) -> tuple[int, int, int]:
     """Return how deep braces nest, how deep brackets nest, and how deep both nest together.
 
-    The first two numbers are what the vendor's code counts, which includes braces and brackets in
-    strings. The third does not.
+    The first two numbers are those that the vendor's code counts, with braces and brackets in
+    strings. The third leaves out those in strings.
     """
     # Without escapes, every quotation mark begins or ends a string.
     without_escapes = data.replace(rb"\\", b"").replace(rb"\"", b"")
@@ -140,8 +140,8 @@ def _nesting(data: bytes) -> tuple[int, int, int]:
 
 
 def _depth(steps: NDArray[np.int8]) -> int:
-    """Return how deep brackets nest, of which each that opens is 1 and each that closes is -1."""
-    # A bracket that closes nothing does not count.
+    """Return how deep brackets nest; an opening bracket is 1, a closing one -1."""
+    # A closing bracket without an opening one does not count.
     depth = np.cumsum(steps, dtype=np.int32)
     floor = np.minimum.accumulate(np.minimum(depth, 0))
     return int((depth - floor).max(initial=0))

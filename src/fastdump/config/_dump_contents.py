@@ -1,4 +1,4 @@
-"""What a dump is, and what it lacks of what its configuration promised."""
+"""`describe_dump` says what a dump is; `missing` says what its configuration promised in vain."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fastdump.config._dump_step import merged, step_spans
+from fastdump._stats import What, headers_of
+from fastdump._table.stats_table import StatsTable
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted, integers_text, merged_ranges
+from fastdump._words.styles import SUBTLE
+from fastdump._words.text_table import Cell
+from fastdump.config._dump_step import step_spans
 from fastdump.config._model import DumpConfig
 from fastdump.config._selection import ONE_BY_ONE, distinct, file_form, is_kernel
 from fastdump.config._wording import listed, of_model, quoted
-
-if TYPE_CHECKING:
-    from fastdump import StatsTable
 
 DumpKind: TypeAlias = Literal[
     "model",
@@ -30,7 +33,7 @@ DumpKind: TypeAlias = Literal[
 ]
 _Part: TypeAlias = tuple[int | None, int | None]  # a rank and a step
 
-# The kinds that a path tells, in the order in which they are tried.
+# The kinds that a path can tell, in the order in which they are tried.
 _PATH_KINDS: tuple[tuple[DumpKind, re.Pattern[str]], ...] = (
     ("overflow", re.compile(r"(^|/)op_?debug\.node_op_?debug\.[^/]*$", re.IGNORECASE)),
     ("exception", re.compile(r"(^|/)(exception_info\.[^/]*$|extra-info/data-dump/)")),
@@ -39,7 +42,7 @@ _PATH_KINDS: tuple[tuple[DumpKind, re.Pattern[str]], ...] = (
     ("single operator", ONE_BY_ONE),
 )
 _DATA = {"tensor": "tensors", "stats": "statistics"}
-# So many steps of a range are looked for; a range may have more than fit into memory.
+# The number of steps of a range that are looked for; a range may have more than fit into memory.
 _MAX_STEPS = 10_000
 
 
@@ -59,7 +62,7 @@ class DumpContents:
     mode
         "input", "output" or "all" (both); None if no file has a tensor.
     ranks, devices, steps, models, times
-        The values that the paths have, sorted.
+        The values in the paths, sorted.
     n_files, n_operators
         Number of files, and of operators by type and name. Records of overflows count as files
         only.
@@ -76,20 +79,41 @@ class DumpContents:
     n_files: int
     n_operators: int
 
+    def lines(self) -> Iterator[list[Cell]]:
+        """Yield the contents as styled text, a fact a line."""
+        files = f"{self.n_files:,}"
+        if self.n_operators:
+            files += f" of {counted(self.n_operators, 'operator')}"
+        facts = {
+            "kind": ", ".join(self.kinds),
+            "data": ", ".join(self.data),
+            "mode": self.mode or "",
+            "models": ", ".join(self.models),
+            "ranks": integers_text(self.ranks),
+            "devices": integers_text(self.devices),
+            "steps": integers_text(self.steps),
+            "times": ", ".join(self.times),
+            "files": files,
+        }
+        for name, fact in facts.items():
+            if fact:
+                yield [Cell(f"{name:<9}", SUBTLE), Cell(printable(fact))]
 
-def describe_dump(table: StatsTable) -> DumpContents:
+
+def describe_dump(what: What) -> DumpContents:
     """Return what a dump is.
 
     Parameters
     ----------
-    table
-        The table of the dump, at any level: only names and headers count.
+    what
+        The dump, a `Dump`, or a table of it, at any level: only names and headers count.
 
     Returns
     -------
     DumpContents
         Its kinds, ranks, steps, models and numbers.
     """
+    table = headers_of(what)
     path_kinds = _path_kinds(table)
     names = {file_form(op_name) for op_name in set(table["op_name"].tolist())}
     columns = (table[name].tolist() for name in ("op_type", "op_name", "model"))
@@ -114,7 +138,7 @@ def describe_dump(table: StatsTable) -> DumpContents:
 
 
 def _path_kinds(table: StatsTable) -> list[DumpKind | None]:
-    """Return the kind of each row by its path; None if its operator decides."""
+    """Return the kind of each row by its path; None if the operator decides."""
     paths = table["path"].tolist()
     kinds = {
         path: next((kind for kind, pattern in _PATH_KINDS if pattern.search(path)), None)
@@ -126,7 +150,7 @@ def _path_kinds(table: StatsTable) -> list[DumpKind | None]:
 def _kind_of_operator(
     op_type: str | None, op_name: str | None, model: str | None, names: set[str]
 ) -> DumpKind:
-    # An operator may have _To_ in its own name: in a pair, another operator's name follows it.
+    # An operator's own name may contain _To_; in a pair, another operator's name follows it.
     _, is_pair, watched = file_form(op_name).rpartition("_To_")
     if is_pair and watched in names:
         return "watcher"
@@ -136,7 +160,7 @@ def _kind_of_operator(
 
 
 def _without_records(table: StatsTable, path_kinds: list[DumpKind | None]) -> StatsTable:
-    """Return the table without records of overflows, which look like files of operators."""
+    """Return the table without overflow records, which look like files of operators."""
     return table[np.array([kind != "overflow" for kind in path_kinds], np.bool_)]
 
 
@@ -152,24 +176,25 @@ def _data(table: StatsTable) -> tuple[str, ...]:
     return tuple(sorted({"stats" if source == "csv" else "tensor" for source in table["source"]}))
 
 
-def missing(config: DumpConfig, table: StatsTable) -> list[str]:
-    """Return what a dump lacks of what its configuration promised.
+def missing(config: DumpConfig, what: What) -> list[str]:
+    """Return what a dump lacks although its configuration promised it.
 
     Parameters
     ----------
     config
-        The configuration with which the dump was made.
-    table
-        The table of the dump, at any level.
+        The configuration that made the dump.
+    what
+        The dump, a `Dump`, or a table of it, at any level.
 
     Returns
     -------
     list of str
-        Sentences; none if nothing is missing. A configuration does not promise what depends on
-        events, such as overflows and exceptions.
+        Sentences; none if nothing is missing. Dumps that depend on events, such as overflows and
+        exceptions, are not promised.
     """
     if not config.is_on or config.is_exception or config.is_overflow:
         return []
+    table = headers_of(what)
     tensors = _without_records(table, _path_kinds(table))
     lines = list(_missing_steps(config, tensors))
     if config.is_watcher:
@@ -184,8 +209,8 @@ def missing(config: DumpConfig, table: StatsTable) -> list[str]:
 
 
 def _missing_steps(config: DumpConfig, table: StatsTable) -> Iterator[str]:
-    spans = merged(step_spans(config.dump_step))
-    expected = [step for span in spans for step in span[:_MAX_STEPS]]
+    spans = merged_ranges(step_spans(config.dump_step))
+    expected = [step for first, last in spans for step in range(first, last + 1)[:_MAX_STEPS]]
     found = distinct(table, "rank", "step").keys()
     for rank in sorted({rank for rank, _ in found}, key=_null_first):
         if all(step is None for other, step in found if other == rank):
@@ -204,7 +229,7 @@ def _missing_names(config: DumpConfig, table: StatsTable) -> Iterator[str]:
     if config.level == "kernel":
         return
     entries = config.entries_in_force
-    # The ranks and steps that have an operator, by its name, and by its model if entries are for
+    # The ranks and steps that have an operator, by its name; also by its model, if entries are for
     # models.
     present: defaultdict[tuple[str | None, str], set[_Part]] = defaultdict(set)
     parts: defaultdict[str | None, set[_Part]] = defaultdict(set)

@@ -1,20 +1,18 @@
-"""A configuration in words: what it dumps, where the files go, and which calls it takes."""
+"""A configuration in words: what it dumps, where the files go, and which calls start it."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING
 
+from fastdump._stats import What
+from fastdump._words.quantities import merged_ranges, ranges_text
 from fastdump.config._dump_path import split_remote
-from fastdump.config._dump_step import merged, span_text, step_spans
+from fastdump.config._dump_step import step_spans
 from fastdump.config._footprint import footprint
 from fastdump.config._model import DumpConfig, ListEntry
 from fastdump.config._wording import listed, of_model, quoted
-
-if TYPE_CHECKING:
-    from fastdump import StatsTable
 
 _TENSORS = {"input": "inputs", "output": "outputs", "all": "inputs and outputs"}
 _OF_EXCEPTIONS = {
@@ -46,11 +44,11 @@ class Explanation:
     where
         The directories and file names. The writer fills in the parts in braces.
     size
-        How large the dump may become; empty if no example was given.
+        The size that the dump may have; empty if no example was given.
     calls
-        Which functions to call, and in which order.
+        The functions to call, in order.
     notes
-        What else to know.
+        Further remarks.
     """
 
     what: tuple[str, ...]
@@ -78,20 +76,20 @@ def _wrapped(line: str) -> str:
     )
 
 
-def explain(config: DumpConfig, *, like: StatsTable | None = None) -> Explanation:
-    """Say in words what a configuration will do.
+def explain(config: DumpConfig, *, like: What | None = None) -> Explanation:
+    """Explain in words what a configuration will do.
 
     Parameters
     ----------
     config
         A configuration from `load`, `parse` or a `Report`.
     like
-        A table of a dump of the same model, from which the size is estimated.
+        A dump of the same model, a `Dump` or a table of it, from which the size is estimated.
 
     Returns
     -------
     Explanation
-        Sentences; ``str`` of it is a text for people.
+        Sentences; ``str`` of it is a text of several paragraphs.
 
     Examples
     --------
@@ -131,8 +129,8 @@ def _what(config: DumpConfig) -> Iterable[str]:
             yield f"{content[0].upper()}{content[1:]} of {subject}{form}."
         for exclusion in _exclusions(config):
             yield f"But not {exclusion}."
-    spans = merged(step_spans(config.dump_step))
-    yield f"Only these steps: {', '.join(map(span_text, spans))}." if spans else "All steps."
+    steps = ranges_text(merged_ranges(step_spans(config.dump_step)))
+    yield f"Only these steps: {steps}." if steps else "All steps."
     yield from _kernel_messages(config)
 
 

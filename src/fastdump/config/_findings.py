@@ -1,4 +1,4 @@
-"""What a check finds: errors and warnings, each with its rule, its place and the vendor's code."""
+"""Findings of a check: errors and warnings, each with its rule, its place and the vendor's code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_OF_A_RULE = 20
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the file a finding is.
+    """The place of a finding in the file.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class Finding:
     Attributes
     ----------
     severity
-        "error" if the vendor's code refuses the file for it; "warning" if the vendor's code accepts
-        it, but does not do what one would expect.
+        "error" if the vendor's code refuses the file because of it; "warning" if the vendor's code
+        accepts it, but does not do what one would expect.
     rule
         Name of the rule in `RULES`.
     message
@@ -59,8 +59,8 @@ class Finding:
     place
         Where it was found.
     code
-        What the vendor's code reports for an error: an error message ("EP0003"), or a return value
-        if there is no message ("100003"). None for a warning.
+        The vendor's code for an error: an error message ("EP0003"), or a return value if there is
+        no message ("100003"). None for a warning.
     """
 
     severity: Severity
@@ -92,7 +92,7 @@ class ConfigError(FastdumpError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A finding without its place in the text, which `index` gives, or else `path`."""
+    """A finding whose place in the text is at `index`, or at `path` if that is None."""
 
     finding: Finding
     path: JsonPath
@@ -100,14 +100,14 @@ class Draft:
 
 
 class Findings:
-    """Findings in the order in which they are added, a limited number of each rule."""
+    """Findings in the order in which they are added, with a limit for each rule."""
 
     def __init__(self) -> None:
         self.drafts: list[Draft] = []
         self._n_findings: Counter[str] = Counter()
 
     def is_full(self, rule: str) -> bool:
-        """Return whether further findings of a rule would change nothing."""
+        """Tell whether the limit of a rule is exceeded, so that further findings change nothing."""
         return self._n_findings[rule] > _MAX_OF_A_RULE
 
     def _add(self, finding: Finding, path: JsonPath, index: int | None) -> None:
@@ -124,13 +124,13 @@ class Findings:
         code: str | None = None,
         index: int | None = None,
     ) -> None:
-        """Add what the vendor's code refuses, with the code of the rule unless another is given."""
+        """Add something that the vendor's code refuses; `code` replaces the code of the rule."""
         place = Place(path_text(path))
         code = code or RULES[rule].code
         self._add(Finding("error", rule, message, place, code), path, index)
 
     def warning(self, rule: str, path: JsonPath, message: str, *, index: int | None = None) -> None:
-        """Add what is accepted, but surprising."""
+        """Add something that is accepted, but surprising."""
         self._add(Finding("warning", rule, message, Place(path_text(path))), path, index)
 
     @property

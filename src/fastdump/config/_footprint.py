@@ -1,4 +1,4 @@
-"""How large a dump may become, estimated from a table of a dump of the same model."""
+"""The size that a dump may have, estimated from a table of a dump of the same model."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._quantities import counted, size_text
-from fastdump.config._dump_step import merged, step_spans
+from fastdump._stats import What, headers_of
+from fastdump._table.arrow_column import codes_of
+from fastdump._table.stats_table import StatsTable
+from fastdump._words.quantities import counted, merged_ranges, size_text
+from fastdump.config._dump_step import step_spans
 from fastdump.config._model import DumpConfig
 from fastdump.config._selection import distinct, file_form, selected
 from fastdump.config._wording import listed, quoted
@@ -17,9 +20,7 @@ from fastdump.config._wording import listed, quoted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastdump import StatsTable
-
-# The usual size of a row in the vendor's CSV, and of the line of titles that each file has.
+# The usual sizes of a row and of the line of titles in a CSV file of the vendor's.
 _CSV_ROW_NBYTES = 100
 _CSV_TITLES_NBYTES = 130
 
@@ -42,7 +43,7 @@ class Footprint:
     unknown
         Operators and models of the configuration that the table does not have.
     has_inputs, has_outputs
-        Whether the table has inputs and outputs. What it lacks is not counted.
+        Whether the table has inputs, and outputs. If not, they are not counted.
     """
 
     n_tensors: int
@@ -55,18 +56,7 @@ class Footprint:
     has_outputs: bool
 
     def sentences(self, config: DumpConfig) -> list[str]:
-        """Return the size in words.
-
-        Parameters
-        ----------
-        config
-            The configuration.
-
-        Returns
-        -------
-        list of str
-            Sentences.
-        """
+        """Return sentences that tell the size of the dump of `config`."""
         if self.nbytes is None:
             cause = "fail" if config.is_exception else "overflow"
             largest = f"the largest operator of the example has {size_text(self.largest)}"
@@ -88,24 +78,25 @@ class Footprint:
         return lines
 
 
-def footprint(config: DumpConfig, table: StatsTable) -> Footprint:
+def footprint(config: DumpConfig, what: What) -> Footprint:
     """Return how large the dump of a configuration may become.
 
     Parameters
     ----------
     config
         A configuration that dumps something.
-    table
-        A table of any dump of the same model, at any level.
+    what
+        Any dump of the same model, a `Dump`, or a table of it, at any level.
 
     Returns
     -------
     Footprint
-        The size, and what the table does not tell.
+        The size, and what is not counted in it.
     """
+    table = headers_of(what)
     tensors = table[np.array([io is not None for io in table["io"]], np.bool_)]
     depends = config.is_exception or config.is_overflow
-    # How often each row is dumped.
+    # The number of times that each row is dumped.
     if depends:
         times = np.zeros(len(tensors), np.int64)
     elif config.is_watcher:
@@ -118,48 +109,47 @@ def footprint(config: DumpConfig, table: StatsTable) -> Footprint:
     if config.data == "stats":
         n_files = len(set(tensors["path"][times > 0].tolist()))
         nbytes = int(times.sum()) * _CSV_ROW_NBYTES + n_files * _CSV_TITLES_NBYTES
-    spans = merged(step_spans(config.dump_step))
+    spans = merged_ranges(step_spans(config.dump_step))
     io = set(tensors["io"].tolist())
     return Footprint(
         n_tensors=-(-int(times.sum()) // n_parts),
         nbytes=None if depends else -(-nbytes // n_parts),
         n_ranks=len(distinct(tensors, "rank")) or 1,
-        n_steps=sum(span.stop - span.start for span in spans) or None,
-        largest=_largest(tensors["path"].tolist(), sizes),
+        n_steps=sum(last - first + 1 for first, last in spans) or None,
+        largest=_largest(tensors, sizes),
         unknown=() if depends else _unknown(config, tensors),
         has_inputs="input" in io,
         has_outputs="output" in io,
     )
 
 
-def _largest(paths: list[str], sizes: NDArray[np.int64]) -> int:
-    numbers: dict[str, int] = {}
-    file_of = [numbers.setdefault(path, len(numbers)) for path in paths]
-    totals = np.zeros(len(numbers), np.int64)
-    np.add.at(totals, file_of, sizes)
+def _largest(table: StatsTable, sizes: NDArray[np.int64]) -> int:
+    files, paths = codes_of(table.batch.column("path"))
+    totals = np.zeros(len(paths), np.int64)
+    np.add.at(totals, files, sizes)
     return int(totals.max(initial=0))
 
 
 def _times_watched(config: DumpConfig, table: StatsTable) -> NDArray[np.int64]:
-    """Return how often each row is dumped: watched outputs once, and once after each operator."""
+    """Return how often each row is dumped: a watched output once, and once after each operator."""
     times = np.zeros(len(table), np.int64)
     entry = config.entries_in_force.get(None)
     if entry is None:
         return times
     watched = set(map(file_form, entry.watcher_nodes or ()))
     layer = None if entry.layer is None else set(map(file_form, entry.layer))
+    names = {name: file_form(name) for name in set(table["op_name"].tolist())}
+    runs = {
+        (*part, names[op_name]) for *part, op_name in distinct(table, "rank", "step", "op_name")
+    }
     executed = Counter(
         (rank, step)
-        for rank, step, name in {
-            (rank, step, file_form(op_name))
-            for rank, step, op_name in distinct(table, "rank", "step", "op_name")
-        }
+        for rank, step, name in runs
         if name not in watched and (layer is None or name in layer)
     )
-    names = {name for name in set(table["op_name"].tolist()) if file_form(name) in watched}
     rows = zip(*(table[name].tolist() for name in ("op_name", "io", "rank", "step")), strict=True)
     for i, (op_name, io, rank, step) in enumerate(rows):
-        if io == "output" and op_name in names:
+        if io == "output" and names[op_name] in watched:
             times[i] = 1 + executed[rank, step]
     return times
 

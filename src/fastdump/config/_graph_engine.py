@@ -1,8 +1,8 @@
-"""The second reading of an acl.json: what the graph engine makes of the text on its own.
+"""The second reading of an acl.json, by the graph engine, which checks the text in its own way.
 
 The graph engine reads the text only if the first reading found something to do. Its answer does not
 reach the caller: if it refuses, the call succeeds and operators of graphs are not dumped. It checks
-fewer keys than the first reading, in another order, and it does not look at the disk.
+fewer keys than the first reading, in another order, and never the disk.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STEP = re.compile(r"[0-9]*(-[0-9]*)?-?")
 
 
 class GraphEngineVerdict(NamedTuple):
-    """What the graph engine does with a text, and why it refuses the text if it does."""
+    """What the graph engine does with a text, and the reason if it refuses the text."""
 
     verdict: Verdict
     reason: str = ""
@@ -133,7 +133,7 @@ def _validate_path(dump: JsonObject) -> None:
 
 
 def _validate_step(steps: str) -> None:
-    # C++'s getline, which splits the text, ignores a separator at the end.
+    # The vendor splits the text with C++'s getline, which ignores a separator at the end.
     items = steps.removesuffix("|").split("|")
     if len(items) > MAX_ITEMS:
         _refuse(f"dump_step has more than {MAX_ITEMS} items")
@@ -166,7 +166,7 @@ def _validate_ranges(entry: JsonObject, dump: JsonObject) -> None:
 
 
 def _ranges(entry: JsonObject) -> list[tuple[str, str]]:
-    """Return begin and end of the ranges that have both; the others are ignored."""
+    """Return the begin and the end of the ranges that have both; the others are ignored."""
     return [
         (_text(span, "begin"), _text(span, "end"))
         for span in _objects(entry, "opname_range")
@@ -185,7 +185,7 @@ def _validate_stats(dump: JsonObject) -> None:
 
 
 def _read(dump: JsonObject) -> int:
-    """Read what was validated; return how many entries of dump_list are left."""
+    """Read the validated object; return how many entries of dump_list are left."""
     for name in _STRINGS:
         _text(dump, name)
     _check_strings(_elements(dump, "dump_stats"), "dump_stats")

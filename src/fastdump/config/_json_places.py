@@ -1,4 +1,4 @@
-"""Where in a JSON text its keys and elements start, which Python's decoder does not say."""
+"""The places in a JSON text where keys and elements start, which Python's decoder does not tell."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _DECODER = json.JSONDecoder()
 def find_places(text: str, paths: Collection[JsonPath]) -> dict[JsonPath, int | None]:
     """Return the index in a JSON text at which the key or element with each path starts.
 
-    A path that does not exist has the place of the nearest member above it, and None if there is no
-    such member. If a key is repeated, its last value counts.
+    A path that does not exist gets the place of the nearest member above it, or None without such a
+    member. If a key is repeated, its last value counts.
     """
     wanted: _Wanted = {}
     for path in paths:
@@ -68,7 +68,7 @@ def _find(text: str, start: int, wanted: _Wanted) -> tuple[int, _Found]:
         index = _skip(text, index)
         n_members += 1
         if not is_object and n_members > last:
-            # The decoder passes over the rest of a long array much faster.
+            # The decoder skips the rest of a long array much faster.
             return _DECODER.raw_decode(text, start)[1], found
     return index + 1, found
 

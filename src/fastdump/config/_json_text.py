@@ -1,6 +1,6 @@
-"""Strict JSON: the value of a text, or the place at which it is not JSON.
+"""Strict JSON: the value of a text, or the place where the text is not JSON.
 
-Python's decoder makes the value, and this module refuses what the decoder lets pass.
+Python's decoder makes the value, and this module refuses what the decoder wrongly accepts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class JsonSyntaxError(ValueError):
 
 
 class _RepeatingObject(JsonObject):
-    """An object some of whose keys are repeated in the text."""
+    """An object with keys that are repeated in the text."""
 
     def __init__(self, pairs: list[tuple[str, Json]]) -> None:
         super().__init__(pairs)
@@ -48,7 +48,7 @@ class _RepeatingObject(JsonObject):
 
 
 class _Refusal(ValueError):
-    """Raised with a reason, and with the word or number that the decoder would accept."""
+    """Raised with a reason, and with the word or number that the decoder would have accepted."""
 
 
 def _finite(number: str) -> float:
@@ -75,7 +75,7 @@ _DECODER = json.JSONDecoder(
 def read_json(text: str) -> Json:
     """Return the value of a JSON text. A repeated key has its last value.
 
-    The decoder recurses, so how deep the text nests must have been bounded before.
+    The decoder recurses, so the caller must bound the depth of the text.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def repeated_keys(value: Json, path: JsonPath = ()) -> Iterator[JsonPath]:
 
 
 def type_text(value: Json) -> str:
-    """Return what a value is in JSON's words."""
+    """Return the name of a value's JSON type, or the value itself if it is null, true or false."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     return _TYPES.get(type(value), "an object")

@@ -1,8 +1,8 @@
 """The keys of the "dump" object: which type each value has, and which values are allowed.
 
-The tables look like the JSON that they describe. A tuple stands for a string: one of those in the
-tuple, or any string if the tuple is empty. A list stands for an array of what is in the list. A
-dictionary stands for an object with such keys, of which none is required.
+The tables look like the JSON that they describe. A tuple stands for a string: one of its items, or
+any string if it is empty. A list stands for an array whose elements are of the kind that the list
+holds. A dictionary stands for an object with such keys, none of which is required.
 """
 
 from __future__ import annotations

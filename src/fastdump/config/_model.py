@@ -1,7 +1,7 @@
 """A configuration as typed, frozen records: the "dump" object of acl.json, key by key.
 
-A record checks the types and values of its keys when it is made. What keys demand of each other
-is for `check`.
+A record checks the types and values of its keys when it is made. `check` does the rest: what keys
+demand of each other.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STATISTICS: Final[tuple[str, ...]] = get_args(Statistic)
 
 
 class _Record:
-    """What all records have in common: they check the values of their keys."""
+    """Base class of all records, which checks the values of their keys."""
 
     __slots__ = ()
 
@@ -50,7 +50,7 @@ class _Record:
 
 
 def _problem(value: Any, kind: Kind) -> str | None:
-    """Return why a record cannot hold a value, to be read after its name; None if it can."""
+    """Return why a record cannot hold a value, as text that follows its name; None if it can."""
     if isinstance(kind, Names):
         kind = [tuple(kind)]
     expected: type[Any] = str if isinstance(kind, tuple) else tuple
@@ -126,7 +126,7 @@ class ListEntry(_Record):
     watcher_nodes
         Operators whose outputs are watched.
     optype_blacklist, opname_blacklist
-        What is not dumped, by operator type and by operator name.
+        Tensors that are not dumped, by operator type and by operator name.
     opname_range
         Ranges of operators to dump.
 
@@ -174,7 +174,7 @@ class DumpConfig(_Record):
     dump_debug
         "on" dumps operators that overflow.
     dump_kernel_data
-        What to keep of what kernels print: "all", "printf", "tensor", "assert", "timestamp".
+        The messages of kernels to keep: "all", "printf", "tensor", "assert", "timestamp".
     dump_step
         Steps to dump, such as ``0|3-5|10``; all steps if it is empty or None.
     dump_stats
@@ -296,7 +296,7 @@ def record_of(keys: Keys) -> type[_Record]:
 def json_text(dump: object) -> str:
     """Return the text of an acl.json with a "dump" object, a record or a dictionary."""
     text = json.dumps({"dump": dump}, indent=4, ensure_ascii=False, default=_in_json) + "\n"
-    # Names may come from a hostile dump: what a terminal would act on is written as JSON's escape.
+    # Names may come from a hostile dump, so characters that a terminal acts on become JSON escapes.
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 

@@ -1,4 +1,4 @@
-"""The rules, by name: what the vendor's code demands, and what it accepts although it surprises."""
+"""The rules by name: what the vendor's code demands, and what it accepts although it surprises."""
 
 from __future__ import annotations
 

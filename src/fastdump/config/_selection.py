@@ -1,21 +1,20 @@
-"""Which rows of a table of the same model a configuration would have dumped."""
+"""The rows of a table of the same model that a configuration would have dumped."""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fastdump._file_name import in_file_name
+from fastdump._op_name import in_file_name
+from fastdump._table.stats_table import StatsTable
 from fastdump.config._model import BlacklistItem, DumpConfig, ListEntry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from fastdump import StatsTable
 
 _KERNEL_PREFIX = "aclnn"
 # {time}/{device}/{file}: an operator that was run one by one has no model in its path.
@@ -23,12 +22,12 @@ ONE_BY_ONE = re.compile(r"(^|/)[0-9]{13,14}/[0-9]+/[^/]+$")
 
 
 def file_form(name: str | None) -> str:
-    """Return a name as file names have it, in which names from headers and files are compared."""
+    """Return a name as file names have it: in this form, names from headers and files compare."""
     return in_file_name(name or "")
 
 
 def is_kernel(op_type: str | None) -> bool:
-    """Return whether a type is a kernel of the single-operator API, not an operator of a graph."""
+    """Tell whether a type is a kernel of the single-operator API, not an operator of a graph."""
     return (op_type or "").startswith(_KERNEL_PREFIX)
 
 
@@ -37,21 +36,13 @@ def distinct(table: StatsTable, *names: str) -> dict[tuple[Any, ...], None]:
     return dict.fromkeys(zip(*(table[name].tolist() for name in names), strict=True))
 
 
-@dataclass(frozen=True)
-class _Filter:
-    """One entry of ``dump_list``, its names as file names have them."""
+class _Filter(NamedTuple):
+    """One entry of ``dump_list``, with names as file names have them."""
 
     layer: frozenset[str]
     excluded_types: frozenset[tuple[str, str]]
     excluded_names: frozenset[tuple[str, str]]
     ranges: tuple[tuple[str, str], ...]
-
-    def takes(self, op_name: str) -> bool:
-        return op_name in self.layer or not (self.layer or self.ranges)
-
-    def excludes(self, op_type: str, op_name: str, position: str) -> bool:
-        by_type = (op_type, position) in self.excluded_types
-        return by_type or (op_name, position) in self.excluded_names
 
 
 def _filter_of(entry: ListEntry) -> _Filter:
@@ -70,13 +61,13 @@ def _excluded(items: Iterable[BlacklistItem]) -> frozenset[tuple[str, str]]:
 
 
 def selected(config: DumpConfig, table: StatsTable) -> NDArray[np.bool_]:
-    """Return which rows a dump of models and operators would have if it had all steps.
+    """Return which rows a dump of models and operators would have, as if it had all steps.
 
     Parameters
     ----------
     config
-        A configuration with ``dump_list`` or ``dump_op_switch``. What scenes and overflows dump
-        depends on what happens.
+        A configuration with ``dump_list`` or ``dump_op_switch``. Dumps of scenes and overflows
+        depend on events.
     table
         A table in the order of execution.
 
@@ -90,16 +81,11 @@ def selected(config: DumpConfig, table: StatsTable) -> NDArray[np.bool_]:
         for name, entry in config.entries_in_force.items()
     }
     in_range = _in_range(filters, table)
-    # What is decided about one row holds for all rows that are alike.
     columns = [table[name].tolist() for name in ("op_type", "op_name", "model", "io", "index")]
-    decided: dict[tuple[Any, ...], bool] = {}
-    keep = np.zeros(len(table), np.bool_)
-    for i, row in enumerate(zip(*columns, in_range.tolist(), strict=True)):
-        found = decided.get(row)
-        if found is None:
-            found = decided[row] = _is_selected(config, filters, *row)
-        keep[i] = found
-    return keep
+    # Most rows are like others, for which it was decided already.
+    is_selected = functools.cache(functools.partial(_is_selected, config, filters))
+    rows = zip(*columns, in_range.tolist(), strict=True)
+    return np.array([is_selected(*row) for row in rows], np.bool_)
 
 
 def _is_selected(
@@ -122,19 +108,19 @@ def _is_selected(
     chosen = filters.get(None) or filters.get(file_form(model))
     if chosen is None:
         return not filters
-    name = file_form(op_name)
-    position = f"{io}{index}"
-    return (in_range or chosen.takes(name)) and not chosen.excludes(
-        file_form(op_type), name, position
-    )
+    name, position = file_form(op_name), f"{io}{index}"
+    if not in_range and name not in chosen.layer and (chosen.layer or chosen.ranges):
+        return False
+    by_type = (file_form(op_type), position) in chosen.excluded_types
+    return not by_type and (name, position) not in chosen.excluded_names
 
 
 def _in_range(filters: dict[str | None, _Filter], table: StatsTable) -> NDArray[np.bool_]:
-    """Return which rows lie between the first and the last operator of a range of their graph."""
+    """Return which rows lie in a range of operators of their graph, both ends included."""
     inside = np.zeros(len(table), np.bool_)
     if not any(chosen.ranges for chosen in filters.values()):
         return inside
-    # By graph and step: for each range that has begun, whether its last operator has come.
+    # By graph and step: for each range that has begun, whether its last operator was reached.
     begun: dict[tuple[Any, ...], dict[int, bool]] = {}
     names = ("rank", "device", "model", "model_id", "step", "op_type", "op_name", "io")
     columns = [table[name].tolist() for name in names]
@@ -147,7 +133,7 @@ def _in_range(filters: dict[str | None, _Filter], table: StatsTable) -> NDArray[
         for i, (begin, end) in enumerate(chosen.ranges):
             if i not in ends and name == begin:
                 ends[i] = False
-            # The last operator has several rows, one for each tensor.
+            # The last operator has one row for each of its tensors.
             if i in ends and (not ends[i] or name == end):
                 ends[i] |= name == end
                 inside[row] = True

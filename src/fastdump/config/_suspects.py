@@ -1,4 +1,4 @@
-"""The operators to dump next: where triage found that bad values began, and what is around."""
+"""The operators to dump next: those around the places where triage found that bad values began."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from fastdump._report import Report
 from fastdump.config._findings import ConfigError
 from fastdump.config._json_places import JsonPath
 from fastdump.config._json_text import half_surrogate, type_text
 from fastdump.config._selection import ONE_BY_ONE, is_kernel
 from fastdump.config._wording import path_text, quoted
 
-# So many infected operators of a finding are dumped: those that are next to its origin.
+# The number of infected operators of a finding to dump: those next to its origin.
 _N_INFECTED = 3
 _TYPES = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
 
@@ -25,14 +26,13 @@ class Suspects:
     Attributes
     ----------
     layer
-        Names of operators of graphs, for a `ListEntry`. For each finding, these are the last
-        operator before it that is known to be clean, its origin, and the first operators that the
-        origin infected.
+        Names of operators of graphs, for a `ListEntry`: for each finding, the last operator before
+        it that is known to be clean, its origin, and the first operators that the origin infected.
     steps
         The steps in which the origins are bad, sorted; none if the report has no steps.
     ranks
-        The ranks on which the origins are bad, sorted. An acl.json is for one process, and the
-        processes of other ranks need none.
+        The ranks on which the origins are bad, sorted. Only the processes of these ranks need the
+        acl.json.
     unselectable
         Names of suspicious operators that ``layer`` cannot select, because they are not operators
         of a graph.
@@ -48,18 +48,18 @@ class Suspects:
     file_names: bool
 
 
-def suspects(report: Mapping[str, Any] | str | bytes, n: int | None = None) -> Suspects:
+def suspects(report: Report | Mapping[str, Any] | str | bytes, n: int | None = None) -> Suspects:
     """Return what a triage found suspicious, for the configuration of the next dump.
 
-    A dump of statistics is quick and small. It shows which operators are suspicious, and only their
-    tensors are dumped then.
+    A dump of statistics is quick and small. It shows which operators are suspicious, so that only
+    their tensors need to be dumped next.
 
     Parameters
     ----------
     report
-        What ``fastdump triage --json`` prints, or `TriageReport.to_dict` returns.
+        A `TriageReport`, what its ``to_dict`` returns, or what ``fastdump triage --json`` prints.
     n
-        Number of findings to use, the first ones that have an origin; None for all. Warnings are
+        Number of findings to use, counting those that have an origin; None for all. Warnings are
         used only if there is no error.
 
     Returns
@@ -72,7 +72,8 @@ def suspects(report: Mapping[str, Any] | str | bytes, n: int | None = None) -> S
     ConfigError
         If `report` is something else.
     """
-    findings = _read_findings(_Node(_decoded(report), ()))
+    content = report.to_dict() if isinstance(report, Report) else report
+    findings = _read_findings(_Node(_decoded(content), ()))
     findings = [f for f in findings if f.severity == "error"] or findings
     around = [operator for finding in findings[:n] for operator in finding.around]
     runs = [operator for finding in findings[:n] for operator in finding.runs]

@@ -1,6 +1,6 @@
-"""The same dump through torchair, whose options reach the graph engine.
+"""A configuration as options of torchair, which hands them to the graph engine.
 
-These options cannot express everything that an acl.json can. Where they cannot, torchair takes the
+The options cannot express everything that an acl.json can. Where they cannot, torchair takes the
 file itself, as ``dump_config_path``.
 """
 
@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from fastdump._words.quantities import ranges_text
 from fastdump.config._dump_path import split_remote
-from fastdump.config._dump_step import span_text, step_spans
+from fastdump.config._dump_step import step_spans
 from fastdump.config._findings import ConfigError
 from fastdump.config._keys import BLACKLISTS
 from fastdump.config._model import DumpConfig, ListEntry
@@ -53,8 +54,8 @@ def torchair_options(config: DumpConfig) -> dict[str, str | bool]:
     }
     if config.dump_step:
         # A range of one step is written as a number: torchair's reader refuses it as a range.
-        options["dump_step"] = "|".join(map(span_text, step_spans(config.dump_step)))
-    if layer := _entry(config).layer:
+        options["dump_step"] = ranges_text(step_spans(config.dump_step), "|")
+    if layer := config.entries_in_force.get(None, ListEntry()).layer:
         options["dump_layer"] = " ".join(layer)
     return options
 
@@ -78,21 +79,16 @@ def torchair_code(options: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _entry(config: DumpConfig) -> ListEntry:
-    return config.entries_in_force.get(None, ListEntry())
-
-
 def _inexpressible(config: DumpConfig) -> Iterator[str]:
     if not config.is_on:
         yield "nothing is dumped"
-    for is_so, what in (
-        (config.is_exception, "exceptions"),
-        (config.is_watcher, "a watcher"),
-        (config.is_overflow, "overflows"),
-        (config.is_single_operator, "operators that are run one by one"),
-    ):
-        if is_so:
-            yield what
+    kinds = {
+        "exceptions": config.is_exception,
+        "a watcher": config.is_watcher,
+        "overflows": config.is_overflow,
+        "operators that are run one by one": config.is_single_operator,
+    }
+    yield from (kind for kind, is_dumped in kinds.items() if is_dumped)
     if config.is_exception or config.is_overflow:
         return
     if config.level == "kernel":
@@ -102,9 +98,9 @@ def _inexpressible(config: DumpConfig) -> Iterator[str]:
             yield name
     if split_remote(config.dump_path or ""):
         yield "a dump_path on another host"
-    for span in step_spans(config.dump_step):
-        if span[-1] > _INT32_MAX:
-            yield f"step {span_text(span)}, beyond 32 bits"
+    for first, last in step_spans(config.dump_step):
+        if last > _INT32_MAX:
+            yield f"step {ranges_text([(first, last)])}, beyond 32 bits"
     for model, entry in config.entries_in_force.items():
         if model is not None:
             yield f"only model {quoted(model)}"

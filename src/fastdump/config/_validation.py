@@ -1,6 +1,6 @@
-"""The first two things that the vendor's code checks: the types of all keys, then their values.
+"""The vendor's first two checks: the types of all keys, then their values.
 
-Both checks look at every known key, even where it has no effect, and never at an unknown one.
+Both checks examine every known key, even if it has no effect, and ignore unknown keys.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from fastdump.config._keys import DUMP, ROOT, VALUE_ORDER, Kind, Names
 from fastdump.config._model import DumpConfig, record_of
 from fastdump.config._wording import quoted
 
-# The rest of an array with so many problems is not looked at: they would fill the memory.
+# The rest of an array with this many problems is ignored: more would fill the memory.
 _MAX_PROBLEMS = 100
 
 
 class Problem(NamedTuple):
-    """A value that is not of the kind that it must be."""
+    """A value of the wrong kind."""
 
     path: JsonPath
     value: Any
@@ -42,10 +42,9 @@ def validate(dump: JsonObject, findings: Findings) -> tuple[DumpConfig, frozense
     Returns
     -------
     DumpConfig
-        The keys that are right. An element of an array of objects that is not an object becomes an
-        empty record.
+        The keys that are right. A wrong element of an array of objects becomes an empty record.
     frozenset of paths
-        What is left out, by paths below the object.
+        Paths, below the object, of what is left out.
     """
     found = list(problems(dump, DUMP))
     for path, value, kind in found:

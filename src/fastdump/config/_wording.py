@@ -1,10 +1,11 @@
-"""How names and values from files appear in messages: quoted, shortened, listed."""
+"""Names and values from files as messages show them: quoted, shortened, listed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fastdump._printable import printable
+from fastdump._words import quantities
+from fastdump._words.printable import printable
 from fastdump.config._json_places import JsonPath
 
 _MAX_LISTED = 8
@@ -19,10 +20,7 @@ def quoted(text: str) -> str:
 
 def listed(texts: Iterable[str]) -> str:
     """Return ``a, b``, or ``a, b, c, d, e, f, g, h and 12 more`` if there are many."""
-    every = list(texts)
-    text = ", ".join(every[:_MAX_LISTED])
-    more = len(every) - _MAX_LISTED
-    return f"{text} and {more:,} more" if more > 0 else text
+    return quantities.listed(texts, _MAX_LISTED)
 
 
 def of_model(model: str | None) -> str:
@@ -31,7 +29,7 @@ def of_model(model: str | None) -> str:
 
 
 def missing_or_empty(value: object) -> str:
-    """Return which of the two a value is that is None or empty."""
+    """Return "missing" for None, "empty" for an empty value."""
     return "missing" if value is None else "empty"
 
 

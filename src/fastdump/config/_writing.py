@@ -1,4 +1,4 @@
-"""Writing an acl.json: from keyword arguments to a text that the vendor's code accepts."""
+"""`build` writes an acl.json: it turns keyword arguments into a text that passes the check."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def build(
     dump_step
         The steps as acl.json has them, ``0|3-5|10``, or as numbers.
     dump_stats, dump_kernel_data
-        The names of statistics, and of what to keep of what kernels print.
+        The names of statistics, and of messages of kernels.
 
     Returns
     -------
