@@ -1,7 +1,7 @@
-"""Realistic dumps to try things on where there is no device.
+"""Realistic sample dumps, to try fastdump where there is no device.
 
-`write_demo` writes what most dumps are, all tensors of two ranks; `write_overflow_demo` and
-`write_watcher_demo` write what the device leaves with its switches for overflows and for
+`write_demo` writes an ordinary dump, all tensors of two ranks. `write_overflow_demo` and
+`write_watcher_demo` write the dumps that a device makes with its switches for overflows and for
 overwritten memory.
 """
 

@@ -1,11 +1,11 @@
-"""A small decoder-only transformer of today's kind: weights from a seed, operator by operator.
+"""A small modern decoder-only transformer with weights from a seed, run operator by operator.
 
 The residual stream and the MLP are bfloat16, attention is float16, the head and the loss are
-float32. Attention scales the scores by 1/sqrt(d) after the float16 product q k^T, not before it:
-harmless for ordinary tokens. One token of the vocabulary has a massive activation, as trained
-decoders have for a few; in one layer a head attends to it so sharply that q k^T exceeds float16's
-65504 wherever this token meets itself. Batches with the token therefore overflow there, and nowhere
-before.
+float32. Attention scales the scores by 1/sqrt(d) after the float16 product q k^T, not before it,
+which is harmless for ordinary tokens. One token of the vocabulary has a massive activation, as some
+tokens of trained decoders have. In one layer, a head attends to it so sharply that q k^T exceeds
+float16's 65504 wherever this token meets itself. Batches with the token therefore overflow there
+first.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ROTARY_TABLE_NODES = (
 
 @dataclass(frozen=True)
 class DecoderSize:
-    """Extents of the model and of its sequences; layers, heads and batch are always the same."""
+    """Extents of the model and of its sequences; layers, heads and batch are constant."""
 
     hidden: int  # a multiple of 8: an even number of channels for each of the heads
     sequence: int
@@ -57,7 +57,7 @@ class DecoderSize:
 
     @classmethod
     def at_scale(cls, scale: float) -> DecoderSize:
-        """Return a model whose extents grow with `scale`, and so its bytes with the square."""
+        """Return extents that grow with `scale`, so that bytes grow with its square."""
         hidden = 8 * max(4, round(8 * scale))
         return cls(
             hidden=hidden,
@@ -127,7 +127,7 @@ class DecoderWeights:
         )
 
     def _sharpen_first_head(self, q_proj: Array, k_proj: Array) -> None:
-        """Let the outlier channel alone give a token the score `_OUTLIER_SCORE` with itself."""
+        """Make the outlier channel alone give a token the score `_OUTLIER_SCORE` with itself."""
         hidden = q_proj.shape[0]
         head_dim = hidden // N_HEADS
         # RmsNorm divides the token by its root mean square: sqrt(_OUTLIER_SIGMAS**2 + 1).
@@ -154,14 +154,14 @@ class DecoderWeights:
 def token_batch(
     size: DecoderSize, seed: int, *, rank: int, step: int, with_outlier: bool
 ) -> npt.NDArray[np.int64]:
-    """Return token ids, and one more position for the labels.
+    """Return token ids, with one more position for the labels.
 
     Parameters
     ----------
     size : DecoderSize
         Extents.
     seed, rank, step : int
-        What the tokens depend on.
+        Numbers that decide the tokens.
     with_outlier : bool
         Whether the first sequence holds the outlier token (twice).
 

@@ -1,12 +1,11 @@
-"""The device's operators in numpy, each with CANN's name for its type.
+"""The device's operators in numpy, with CANN's names for their types.
 
-As on the device, an operator computes in float32 and rounds once, to the type of its output: what
-exceeds that type's range becomes Inf by itself.
+As on the device, an operator computes in float32 and rounds once, to the type of its output, so
+that values beyond the range of that type become Inf.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,22 +14,21 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from fastdump.testing import TensorSpec
+from fastdump.testing import TensorSpec, to_device
 
 Array = npt.NDArray[Any]
 
 BFLOAT16: npt.DTypeLike = ml_dtypes.bfloat16
 
-_NZ_BLOCK = 16  # rows and columns of a FRACTAL_NZ block of 16-bit elements
 _ALIGNMENT = 512  # of device memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceTensor:
-    """A tensor of the model and where it would lie on the device.
+    """A tensor of the model, and its address on the device.
 
-    `values` are in the framework's layout; `stored` are the same in the device's, if that is
-    another one.
+    `values` have the framework's layout; `stored` are the same values in the device's layout, if
+    that is another one.
     """
 
     values: Array
@@ -39,12 +37,12 @@ class DeviceTensor:
     stored: Array | None = None
 
     def reshape(self, *shape: int) -> DeviceTensor:
-        """Return the same memory under another shape; no operator runs for it."""
+        """Return the same memory with another shape; no operator runs for it."""
         return DeviceTensor(self.values.reshape(shape), self.address)
 
     @property
     def payload(self) -> Array:
-        """What lies in device memory."""
+        """The elements as they lie in device memory."""
         return self.values if self.stored is None else self.stored
 
     def spec(self) -> TensorSpec:
@@ -56,16 +54,20 @@ class DeviceTensor:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Execution:
+    """An operator that was executed, and its tensors."""
+
+    op_type: str
+    op_name: str
+    inputs: Sequence[DeviceTensor]
+    outputs: Sequence[DeviceTensor]
+
+
 class Recorder(Protocol):
     """Receives every operator in the order of execution."""
 
-    def record(
-        self,
-        op_type: str,
-        op_name: str,
-        inputs: Sequence[DeviceTensor],
-        outputs: Sequence[DeviceTensor],
-    ) -> None: ...
+    def record(self, executed: Execution) -> None: ...
 
 
 class DeviceMemory:
@@ -75,8 +77,8 @@ class DeviceMemory:
         self._next = start
 
     def place(self, values: Array, *, nz: bool = False) -> DeviceTensor:
-        """Place an array, as FRACTAL_NZ if `nz`, else as it is."""
-        stored = fractal_nz(values) if nz else None
+        """Place an array in memory, in FRACTAL_NZ if `nz`, else unchanged."""
+        stored = to_device(values, "FRACTAL_NZ") if nz else None
         address = self._next
         nbytes = values.nbytes if stored is None else stored.nbytes
         self._next += -(-max(nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
@@ -84,9 +86,9 @@ class DeviceMemory:
 
 
 class Operators:
-    """Runs operators and has each recorded together with its tensors.
+    """Runs operators, and has each of them recorded with its tensors.
 
-    What the operator called `wrong` computes is a sixteenth too large.
+    The operator called `wrong` computes values a sixteenth too large.
     """
 
     def __init__(self, memory: DeviceMemory, recorder: Recorder, wrong: str | None = None) -> None:
@@ -103,8 +105,14 @@ class Operators:
         if op_name == self._wrong:
             arrays = [(array * 1.0625).astype(array.dtype) for array in arrays]
         outputs = tuple(self._memory.place(array) for array in arrays)
-        self._recorder.record(op_type, op_name, inputs, outputs)
+        self._recorder.record(Execution(op_type, op_name, inputs, outputs))
         return outputs
+
+    def _rounded(
+        self, op_type: str, name: str, inputs: Sequence[DeviceTensor], result: Array
+    ) -> DeviceTensor:
+        """Record an operator with one output, which has the type of its first input."""
+        return self.run(op_type, name, inputs, result.astype(inputs[0].values.dtype))[0]
 
     def constant(self, values: npt.ArrayLike, dtype: npt.DTypeLike) -> DeviceTensor:
         return self._memory.place(np.asarray(values, dtype))
@@ -121,33 +129,29 @@ class Operators:
         return self.run("TransposeD", name, (x,), moved)[0]
 
     def mat_mul(self, name: str, x: DeviceTensor, weight: DeviceTensor) -> DeviceTensor:
-        product = _f32(x) @ _f32(weight)
-        return self.run("MatMulV2", name, (x, weight), product.astype(x.values.dtype))[0]
+        return self._rounded("MatMulV2", name, (x, weight), _f32(x) @ _f32(weight))
 
     def batch_mat_mul(
         self, name: str, x: DeviceTensor, y: DeviceTensor, *, transpose_y: bool = False
     ) -> DeviceTensor:
         right = _f32(y).swapaxes(-1, -2) if transpose_y else _f32(y)
-        product = _f32(x) @ right
-        return self.run("BatchMatMulV2", name, (x, y), product.astype(x.values.dtype))[0]
+        return self._rounded("BatchMatMulV2", name, (x, y), _f32(x) @ right)
 
     def add(self, name: str, x: DeviceTensor, y: DeviceTensor) -> DeviceTensor:
-        return self.run("Add", name, (x, y), (_f32(x) + _f32(y)).astype(x.values.dtype))[0]
+        return self._rounded("Add", name, (x, y), _f32(x) + _f32(y))
 
     def mul(self, name: str, x: DeviceTensor, y: DeviceTensor) -> DeviceTensor:
-        return self.run("Mul", name, (x, y), (_f32(x) * _f32(y)).astype(x.values.dtype))[0]
+        return self._rounded("Mul", name, (x, y), _f32(x) * _f32(y))
 
     def muls(self, name: str, x: DeviceTensor, factor: float) -> DeviceTensor:
-        scaled = _f32(x) * np.float32(factor)
-        return self.run("Muls", name, (x,), scaled.astype(x.values.dtype))[0]
+        return self._rounded("Muls", name, (x,), _f32(x) * np.float32(factor))
 
     def neg(self, name: str, x: DeviceTensor) -> DeviceTensor:
         return self.run("Neg", name, (x,), -x.values)[0]
 
     def swish(self, name: str, x: DeviceTensor) -> DeviceTensor:
         values = _f32(x)
-        gated = values / (1 + np.exp(-values))
-        return self.run("Swish", name, (x,), gated.astype(x.values.dtype))[0]
+        return self._rounded("Swish", name, (x,), values / (1 + np.exp(-values)))
 
     def rms_norm(self, name: str, x: DeviceTensor, gamma: DeviceTensor) -> DeviceTensor:
         values = _f32(x)
@@ -161,7 +165,7 @@ class Operators:
         values = _f32(x)
         left, right = np.split(values, 2, axis=-1)
         turned = values * _f32(cos) + np.concatenate((-right, left), axis=-1) * _f32(sin)
-        return self.run("RotaryMul", name, (x, cos, sin), turned.astype(x.values.dtype))[0]
+        return self._rounded("RotaryMul", name, (x, cos, sin), turned)
 
     def greater_equal(self, name: str, x: DeviceTensor, y: DeviceTensor) -> DeviceTensor:
         return self.run("GreaterEqual", name, (x, y), x.values >= y.values)[0]
@@ -175,8 +179,7 @@ class Operators:
     def softmax(self, name: str, x: DeviceTensor) -> DeviceTensor:
         values = _f32(x)
         exp = np.exp(values - values.max(axis=-1, keepdims=True))
-        shares = exp / exp.sum(axis=-1, keepdims=True)
-        return self.run("SoftmaxV2", name, (x,), shares.astype(x.values.dtype))[0]
+        return self._rounded("SoftmaxV2", name, (x,), exp / exp.sum(axis=-1, keepdims=True))
 
     def log_softmax(self, name: str, x: DeviceTensor) -> DeviceTensor:
         shifted = _f32(x) - _f32(x).max(axis=-1, keepdims=True)
@@ -193,26 +196,6 @@ class Operators:
     def arg_max(self, name: str, x: DeviceTensor) -> DeviceTensor:
         dimension = self.constant(-1, np.int64)
         return self.run("ArgMaxV2", name, (x, dimension), x.values.argmax(axis=-1))[0]
-
-
-def fractal_nz(matrix: Array) -> Array:
-    """Return a matrix as the device's cube unit reads it.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (H, W)
-        Elements of 16 bits.
-
-    Returns
-    -------
-    ndarray, shape (ceil(W / 16), ceil(H / 16), 16, 16)
-        Blocks of 16 x 16 elements, padded with zeros; columns of blocks come first.
-    """
-    rows, columns = (math.ceil(extent / _NZ_BLOCK) for extent in matrix.shape)
-    padded = np.zeros((rows * _NZ_BLOCK, columns * _NZ_BLOCK), matrix.dtype)
-    padded[: matrix.shape[0], : matrix.shape[1]] = matrix
-    blocks = padded.reshape(rows, _NZ_BLOCK, columns, _NZ_BLOCK)
-    return np.ascontiguousarray(blocks.transpose(2, 0, 1, 3))
 
 
 def _f32(x: DeviceTensor) -> npt.NDArray[np.float32]:

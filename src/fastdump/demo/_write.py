@@ -1,4 +1,4 @@
-"""Writes the demo dump: two ranks, a few steps, and what is wrong with them."""
+"""`write_demo` writes the demo dump: two ranks, a few steps, and some faults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fastdump.demo._decoder import (
     token_batch,
 )
 from fastdump.demo._operators import DeviceMemory, Operators
-from fastdump.demo._recorder import N_RANKS, StepRecorder, synchronise
+from fastdump.demo._recorder import N_RANKS, StepRecorder, empty_directory, synchronise
 
 _OVERFLOW_RANK = 1
 _OVERFLOW_STEP = 1
@@ -31,7 +31,7 @@ _ALL_REDUCE = "loss/AllReduce"
 _ACTIVATIONS_ADDRESS = 0x1250_0000_0000
 
 _SMALL_SCALE = 1.0
-_TRIAL_SCALE = 2.0  # the widest model that is run only to learn what a step weighs
+_TRIAL_SCALE = 2.0  # the widest model that is run only to learn the size of a step
 _N_NEAR = 3
 _STEP_BYTES = 512 * 2**20  # beyond this a larger dump has more steps rather than wider tensors
 
@@ -46,9 +46,9 @@ class PlantedOverflow:
     Parameters
     ----------
     rank, step : int
-        Where it ran.
+        Rank and step on which it ran.
     op_type, op_name : str
-        Which operator it is; the name as in the header.
+        The operator, with its name in the header.
     path : pathlib.Path
         Its dump file; output 0 holds the Inf.
     """
@@ -75,11 +75,11 @@ class DemoDump:
     overflow : PlantedOverflow
         The origin of all NaN in the dump.
     all_reduce : tuple of pathlib.Path
-        Output files of the collective operator through which NaN reached every rank, by rank.
+        Output files of the collective operator that spread NaN to every rank, by rank.
     truncated : pathlib.Path
         The file that was cut: half of its payload is missing.
     long_named : tuple of pathlib.Path
-        Files whose names were too long; ``mapping.csv`` beside them tells the names.
+        Files whose names were too long; ``mapping.csv`` beside them has the names.
     """
 
     directory: Path
@@ -104,12 +104,12 @@ def write_demo(
     """Write a realistic dump of a small decoder-only transformer that overflows.
 
     Two data-parallel ranks evaluate batches of tokens with the same weights, and average their
-    losses with a collective operator. All tensors are computed, by numpy. In step 1 the tokens of
-    rank 1 include one with a massive activation; in the middle layer its attention score exceeds
-    float16, and the Inf turns into NaN on the way to the loss, which the collective spreads to rank
-    0. Also in the dump: legitimate -Inf in the attention mask, weights in FRACTAL_NZ with padding,
-    an operator whose name is too long for a file in each step, and a file that was cut short, the
-    last of rank 0.
+    losses with a collective operator. All tensors are computed by numpy. In step 1, the tokens of
+    rank 1 include one with a massive activation: in the middle layer its attention score exceeds
+    float16, and the Inf becomes NaN on the way to the loss, which the collective spreads to rank 0.
+    The dump also has legitimate -Inf in the attention mask, weights in FRACTAL_NZ with padding, in
+    each step an operator whose name is too long for a file, and a file that was cut short, the last
+    of rank 0.
 
     The files are those of torchair's graph mode, with inputs and outputs of every operator.
     The same arguments give the same bytes on the same machine.
@@ -123,19 +123,18 @@ def write_demo(
         ``"2GB"``, ``"500MiB"``. It is reached, within about ten percent, by widening the model and
         its sequences up to 512 MiB a step, then by more steps.
     n_files : int, optional
-        The target for the number of files, reached to the nearest step by more steps; `size` is
-        then shared by them. With ``"small"`` tensors stay as they are and the bytes grow with the
-        steps.
+        The target for the number of files, reached to the nearest step by adding steps, which
+        share `size`. With ``"small"``, tensors keep their sizes and the bytes grow with the steps.
     seed : int
         Of weights and tokens.
     wrong : str, optional
-        Name of an operator that computes values a sixteenth too large, for a run that differs from
-        another one.
+        Name of an operator that computes values a sixteenth too large, to get a run that differs
+        from another.
 
     Returns
     -------
     DemoDump
-        What was written, and what is wrong with it.
+        What was written, and its faults.
 
     Raises
     ------
@@ -148,10 +147,10 @@ def write_demo(
 
     Notes
     -----
-    Steps 0 and 1 have tokens of their own; every further step evaluates those of step 0 again. Its
-    tensors are therefore equal to those of step 0 and are not computed anew. There are never fewer
-    than two steps of 238 files, and never less than about 2 MB in them. Memory: the weights, the
-    logits of both ranks, and the tensors of one layer, whatever the number of steps.
+    Steps 0 and 1 have their own tokens; every further step evaluates the tokens of step 0 again, so
+    its tensors equal those of step 0 and are not computed anew. There are at least two steps of 238
+    files, with at least about 2 MB. Memory holds the weights, the logits of both ranks, and the
+    tensors of one layer, whatever the number of steps.
 
     Examples
     --------
@@ -160,13 +159,10 @@ def write_demo(
     >>> demo.overflow.op_name  # doctest: +SKIP
     'model.layers.2.self_attn/BatchMatMul_qk'
     """
-    directory = Path(directory)
     if wrong is not None:
         check_op_name(wrong)
     extents, n_steps = _plan(size, n_files, seed)
-    directory.mkdir(parents=True, exist_ok=True)
-    if any(directory.iterdir()):
-        raise FileExistsError(f"{directory} is not empty")
+    directory = empty_directory(directory)
 
     weights = DecoderWeights(extents, seed)
     clean_steps = [step for step in range(n_steps) if step != _OVERFLOW_STEP]
@@ -179,13 +175,11 @@ def write_demo(
     truncated = list(last[_TRUNCATED_RANK].paths.values())[-1]
     n_missing = _cut_payload(truncated)
     origin = overflowing[_OVERFLOW_RANK].paths[OVERFLOW_OP]
+    recorders = (*clean, *overflowing)
     return DemoDump(
         directory=directory,
-        n_files=sum(r.files_per_step for r in clean) * len(clean_steps)
-        + sum(r.files_per_step for r in overflowing),
-        n_bytes=sum(r.bytes_per_step for r in clean) * len(clean_steps)
-        + sum(r.bytes_per_step for r in overflowing)
-        - n_missing,
+        n_files=sum(r.n_steps * r.files_per_step for r in recorders),
+        n_bytes=sum(r.n_steps * r.bytes_per_step for r in recorders) - n_missing,
         n_ranks=N_RANKS,
         n_steps=n_steps,
         overflow=PlantedOverflow(
@@ -197,7 +191,7 @@ def write_demo(
         ),
         all_reduce=tuple(recorder.paths[_ALL_REDUCE] for recorder in overflowing),
         truncated=truncated,
-        long_named=tuple(path for r in (*clean, *overflowing) for path in r.long_named),
+        long_named=tuple(path for r in recorders for path in r.long_named),
     )
 
 
@@ -216,7 +210,7 @@ def _batches(extents: DecoderSize, seed: int, step: int) -> list[npt.NDArray[np.
 
 
 def check_op_name(name: str) -> None:
-    """Raise ValueError, with names that are near, if no operator of the demo model has `name`."""
+    """Raise ValueError, with similar names, if no operator of the demo model has `name`."""
     names = _op_names()
     if name in names:
         return
@@ -231,11 +225,15 @@ def check_op_name(name: str) -> None:
 
 @functools.cache
 def _op_names() -> tuple[str, ...]:
-    """Return the names of all operators, which are those of a model of any size."""
+    """Return the names of all operators, which are the same for models of any size."""
+    return tuple(_trial(DecoderSize.at_scale(_SMALL_SCALE), 0)[0].op_names)
+
+
+def _trial(extents: DecoderSize, seed: int) -> list[StepRecorder]:
+    """Run one step on all ranks without writing anything; return what recorded it."""
     recorders = [StepRecorder(Path(), rank, []) for rank in range(N_RANKS)]
-    extents = DecoderSize.at_scale(_SMALL_SCALE)
-    _evaluate(recorders, DecoderWeights(extents, 0), _batches(extents, 0, 0), None)
-    return tuple(recorders[0].op_names)
+    _evaluate(recorders, DecoderWeights(extents, seed), _batches(extents, seed, 0), None)
+    return recorders
 
 
 def _evaluate(
@@ -248,7 +246,7 @@ def _evaluate(
     ranks = [
         Operators(DeviceMemory(_ACTIVATIONS_ADDRESS), recorder, wrong) for recorder in recorders
     ]
-    # Overflow and what follows from it is what this dump is about.
+    # Overflow is intended here.
     with np.errstate(all="ignore"):
         results = [
             forward(ops, weights, tokens) for ops, tokens in zip(ranks, batches, strict=True)
@@ -286,9 +284,8 @@ def _plan(size: str | int, n_files: int | None, seed: int) -> tuple[DecoderSize,
 
 
 def _weigh(extents: DecoderSize, seed: int) -> tuple[int, int]:
-    """Return how many files and bytes a step of all ranks has; nothing is written."""
-    recorders = [StepRecorder(Path(), rank, []) for rank in range(N_RANKS)]
-    _evaluate(recorders, DecoderWeights(extents, seed), _batches(extents, seed, 0), None)
+    """Return how many files and bytes a step has on all ranks; nothing is written."""
+    recorders = _trial(extents, seed)
     return sum(r.files_per_step for r in recorders), sum(r.bytes_per_step for r in recorders)
 
 

@@ -1,13 +1,12 @@
-"""Write dump files: for tests of what reads them, and to try that out where there is no device.
+"""Write dump files, to test readers or to try them out where there is no device.
 
-Nothing here reads, and nothing but the tables of element types and formats is shared with
-what does.
+Nothing here reads dumps. Only the tables of element types and formats are shared with the readers.
 
-What is dumped
-    A plain array says everything about itself. `TensorSpec` describes a tensor that no array can
-    stand for, or one that lies; `BufferSpec` a fusion buffer or a workspace; `kernel_argument` an
-    argument of a kernel in an exception dump; `device_tensor` and `to_device` store a host array
-    in a device's format.
+Tensors
+    A plain array describes itself. `TensorSpec` describes a tensor that no array can represent, or
+    one with a wrong description; `BufferSpec` a fusion buffer or a workspace; `kernel_argument` an
+    argument of a kernel in an exception dump; `device_tensor` and `to_device` store a host array in
+    a device's format.
 Files
     `write_dump` (standard, version 2), `write_version_1`, `write_nano`, `write_ffts_slices`,
     `write_op_debug` (with `op_debug_payload` or `op_debug_record`), `write_statistics_csv`,

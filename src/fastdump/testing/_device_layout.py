@@ -1,7 +1,8 @@
-"""From a host array to what a device stores: blocks of channels or of a matrix, with padding.
+"""Brings host arrays into a device's formats: blocks of channels or of a matrix, with padding.
 
-Written from the definition of each format, slowly and plainly, so that they can be checked by eye.
-Notation: ``C0`` channels or columns and ``N0`` rows make a block; ``C1`` is the number of blocks.
+Each function follows the definition of its format, slowly and plainly, so that it can be checked by
+eye. Notation: ``C0`` channels or columns and ``N0`` rows make a block; ``C1`` is the number of
+blocks.
 """
 
 from __future__ import annotations
@@ -18,14 +19,7 @@ from fastdump.testing._tensor import TensorSpec, element_bits
 _Array: TypeAlias = npt.NDArray[Any]
 
 _PLAIN = ("NCHW", "NHWC", "HWCN", "CHWN", "NCDHW", "NDHWC", "DHWCN", "DHWNC")
-_FRACTAL_NZ = {
-    "FRACTAL_NZ": None,
-    "FRACTAL_NZ_C0_2": 2,
-    "FRACTAL_NZ_C0_4": 4,
-    "FRACTAL_NZ_C0_8": 8,
-    "FRACTAL_NZ_C0_16": 16,
-    "FRACTAL_NZ_C0_32": 32,
-}
+_FRACTAL_NZ = {"FRACTAL_NZ": None, **{f"FRACTAL_NZ_C0_{c0}": c0 for c0 in (2, 4, 8, 16, 32)}}
 _C04 = 4  # channels of the formats of this name
 _C0_BY_BITS = {8: 32, 4: 64, 2: 128, 1: 256}  # 16 for wider types
 
@@ -50,8 +44,8 @@ def device_tensor(
     Returns
     -------
     TensorSpec
-        With the stored array, its format, the shape of `array` as origin shape, and the number of
-        groups as sub-format if there is more than one.
+        The stored array, its format, the shape of `array` as origin shape, and the number of groups
+        as sub-format if there is more than one.
 
     Examples
     --------
@@ -99,17 +93,17 @@ def to_device(
         and _32, and FRACTAL_ZZ; and the plain formats NCHW, NHWC, HWCN, CHWN, NCDHW, NDHWC, DHWCN,
         DHWNC and ND.
     origin_format : str, optional
-        What the axes of `array` are. Default: NCHW, or NCDHW for a format that has a depth; not for
-        FRACTAL_NZ and FRACTAL_ZZ, which block the last two axes whatever they are.
+        The axes of `array`. Default: NCHW, or NCDHW for a format that has a depth. FRACTAL_NZ and
+        FRACTAL_ZZ do not take it; they block the last two axes, whatever these are.
     c0 : int, optional
         Channels (columns) of a block. Default: 16, or 32, 64, 128, 256 for elements of 8, 4, 2 and
         1 bit.
     n0 : int
         Rows of a block.
     groups : int
-        Of a grouped convolution; FRACTAL_Z only.
+        Groups of a grouped convolution, for FRACTAL_Z only.
     padding : number
-        What fills the blocks up.
+        The value of the padding.
 
     Returns
     -------
@@ -119,7 +113,7 @@ def to_device(
     Raises
     ------
     ValueError
-        If the layout of the format is not documented, or `array` has not the axes that it needs.
+        If the layout of the format is not documented, or `array` lacks axes that it needs.
 
     Examples
     --------
@@ -195,11 +189,15 @@ def _matrix_blocks(
     return np.swapaxes(blocks, -2, -3)
 
 
-def _nc1hwc0(x: _Array, c0: int, n0: int, groups: int, padding: float) -> _Array:
-    n, c, h, w = x.shape
+def _channel_blocks(x: _Array, c0: int, padding: float) -> _Array:
+    """Split the channels: (N, C, ...) becomes (N, C1, C0, ...)."""
+    n, c, *space = x.shape
     c1 = _ceil_div(c, c0)
-    blocks = _padded(x, (n, c1 * c0, h, w), padding).reshape(n, c1, c0, h, w)
-    return blocks.transpose(0, 1, 3, 4, 2)
+    return _padded(x, (n, c1 * c0, *space), padding).reshape(n, c1, c0, *space)
+
+
+def _nc1hwc0(x: _Array, c0: int, n0: int, groups: int, padding: float) -> _Array:
+    return _channel_blocks(x, c0, padding).transpose(0, 1, 3, 4, 2)
 
 
 def _nc1hwc0_c04(x: _Array, c0: int, n0: int, groups: int, padding: float) -> _Array:
@@ -207,10 +205,7 @@ def _nc1hwc0_c04(x: _Array, c0: int, n0: int, groups: int, padding: float) -> _A
 
 
 def _ndc1hwc0(x: _Array, c0: int, n0: int, groups: int, padding: float) -> _Array:
-    n, c, d, h, w = x.shape
-    c1 = _ceil_div(c, c0)
-    blocks = _padded(x, (n, c1 * c0, d, h, w), padding).reshape(n, c1, c0, d, h, w)
-    return blocks.transpose(0, 3, 1, 4, 5, 2)
+    return _channel_blocks(x, c0, padding).transpose(0, 3, 1, 4, 5, 2)
 
 
 def _c1hwncoc0(x: _Array, c0: int, n0: int, groups: int, padding: float) -> _Array:
@@ -219,7 +214,7 @@ def _c1hwncoc0(x: _Array, c0: int, n0: int, groups: int, padding: float) -> _Arr
     stored = np.full((c1, h, w, n, c0, c0), padding, x.dtype)
     for channel in range(c):
         block, inner = divmod(channel, c0)
-        # Co and C0 are the same channel; what lies off this diagonal is padding.
+        # Co and C0 are the same channel; elements off this diagonal are padding.
         stored[block, :, :, :, inner, inner] = x[:, channel].transpose(1, 2, 0)
     return stored
 
@@ -227,8 +222,8 @@ def _c1hwncoc0(x: _Array, c0: int, n0: int, groups: int, padding: float) -> _Arr
 def _fractal_z(x: _Array, c0: int, n0: int, groups: int, padding: float) -> _Array:
     """Store (C1 H W, N1, N0, C0), or one such stack for each bundle of groups.
 
-    A bundle holds as many groups as it takes to fill blocks of channels and of outputs, the input
-    channels of each group beside those of the one before it.
+    A bundle holds as many groups as are needed to fill blocks of channels and of outputs, with the
+    input channels of each group beside those of the group before it.
     """
     n, c, h, w = x.shape
     if n % groups:
@@ -269,7 +264,7 @@ def _fractal_z_c04(x: _Array, c0: int, n0: int, groups: int, padding: float) -> 
     return blocks.transpose(2, 0, 1, 3)
 
 
-# The host axes that a format is made from, and how: (array, c0, n0, groups, padding) -> stored.
+# The host axes that each format needs, and a function (array, c0, n0, groups, padding) -> stored.
 _FORMATS: dict[str, tuple[str, Callable[[_Array, int, int, int, float], _Array]]] = {
     "NC1HWC0": ("NCHW", _nc1hwc0),
     "NC1HWC0_C04": ("NCHW", _nc1hwc0_c04),

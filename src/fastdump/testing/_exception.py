@@ -1,4 +1,4 @@
-"""Arguments of a kernel that failed, as an exception dump describes them."""
+"""Arguments of a failed kernel, as an exception dump describes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fastdump.testing._tensor import TensorSpec
 
-# What an argument of a kernel may be, with its number in the header (field input_type).
+# The kinds of arguments of a kernel, with their numbers in the header (field input_type).
 _KINDS = {
     "invalid": 0,
     "general": 1,
@@ -39,20 +39,20 @@ def kernel_argument(
     shape: Sequence[int] = (),
     address: int = 0,
 ) -> TensorSpec:
-    """Return an input of an exception dump: bytes of unknown type, and which argument they are.
+    """Return an input of an exception dump: bytes of unknown type, with the argument's position.
 
     Parameters
     ----------
     data : numpy.ndarray or bytes
-        What the argument pointed to; the dump does not tell its element type.
+        The memory that the argument pointed to; the dump does not tell its element type.
     arg_index : int
         Position among the kernel's arguments.
     kind : str or int
-        What the argument is, or any number. ``"general"`` in a brief dump without more
+        The kind of the argument, or any number. ``"general"`` in a brief dump without more
         information; else ``"input"``, ``"workspace"``, ``"tiling_data"`` and so on. The tensors
         that a dump lists as outputs have no kind: give them as a `TensorSpec` with `arg_index`.
     shape : sequence of int
-        If the dump tells it.
+        The shape, if the dump tells it.
     address : int
         Device address.
 

@@ -1,4 +1,4 @@
-"""Thread slices of an FFTS+ operator: a file for each thread, and the JSON that tells its slice."""
+"""Thread slices of an FFTS+ operator: a file for each thread, and the JSON that describes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastdump.testing._names import dump_name
 from fastdump.testing._standard import write_dump
 from fastdump.testing._tensor import TensorSpec, as_spec
 
-#: First index and the index after the last one, of each dimension.
+#: For each dimension, the first index and the index after the last one.
 Region: TypeAlias = Sequence[tuple[int, int]]
 
 
@@ -33,16 +33,16 @@ def ffts_attr(
     Parameters
     ----------
     input_slices, output_slices : sequence of sequence of Region
-        For each thread and each tensor the part that the thread works on.
+        For each thread and each tensor, the part that the thread works on.
     input_cuts, output_cuts : sequence of sequence of int
-        For each tensor the number of parts along each dimension.
+        For each tensor, the number of parts along each dimension.
     thread_mode : int
-        1 is automatic slicing, 0 manual.
+        1 for automatic slicing, 0 for manual.
 
     Returns
     -------
     (str, str)
-        Name and value, for the `attrs` of `write_dump`.
+        Name and value of the attribute, for the `attrs` of `write_dump`.
 
     Examples
     --------
@@ -92,29 +92,29 @@ def write_ffts_slices(
 ) -> list[Path]:
     """Write the dump of an FFTS+ operator whose threads each work on a part of every tensor.
 
-    The header of each file holds the shape of the whole tensor, the file the bytes of its thread's
-    slice. Slices differ in length by one at most, the longer ones come first.
+    Each file has the shape of the whole tensor in its header, and the bytes of one thread's slice.
+    The lengths of slices differ by at most one, and the longer ones come first.
 
     Parameters
     ----------
     directory : path
-        Where the files go; they are named by `dump_name`.
+        Directory of the files, which `dump_name` names.
     op_type, op_name : str
-        Of the operator.
+        Type and name of the operator.
     threads : int
         Number of files.
     inputs, outputs : sequence of numpy.ndarray or TensorSpec
-        Whole tensors; the data of a `TensorSpec` has to be an array.
+        Whole tensors; the data of a `TensorSpec` must be an array.
     axis : int
-        Along which tensors are cut.
+        The axis along which tensors are cut.
     uncut : sequence of (str, int)
         ``("input", 1)``: tensors of which every thread sees all.
     task_id, stream_id, context_id, device_id : int
         As for `dump_name`.
     timestamp : int
-        Of the first thread; each of the others has the next.
+        Timestamp of the first thread; each further thread has the next number.
     dump_time : int
-        Microseconds since 1970, of all files.
+        Microseconds since 1970, the same in all files.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def write_ffts_slices(
 
 
 class _SlicedTensor:
-    """A tensor and what each thread has of it."""
+    """A tensor and the part of it that each thread has."""
 
     def __init__(self, spec: TensorSpec, axis: int | None, threads: int) -> None:
         if not isinstance(spec.data, np.ndarray):
@@ -204,6 +204,6 @@ class _SlicedTensor:
             self.regions.append(region)
 
     def slice_of(self, thread: int) -> TensorSpec:
-        """Return what the file of a thread describes and holds."""
+        """Return the tensor as the file of a thread describes and holds it."""
         part = self._data[tuple(slice(low, high) for low, high in self.regions[thread])]
         return replace(self._whole, data=part)

@@ -1,4 +1,4 @@
-"""The message ``DumpData``: what the header of a standard file holds, or a whole version-1 file."""
+"""The message ``DumpData``: the header of a standard file, or a whole version-1 file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fastdump.testing._wire import (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DumpMessage:
-    """What `write_dump` is told."""
+    """The content of a dump file, as `write_dump` takes it."""
 
     inputs: Sequence[npt.NDArray[Any] | TensorSpec]
     outputs: Sequence[npt.NDArray[Any] | TensorSpec]
@@ -60,8 +60,8 @@ class DumpMessage:
         )
 
     def payloads(self) -> Iterator[memoryview]:
-        """Yield what follows the header of a standard file."""
-        # Inputs come first, although the message numbers the outputs before them.
+        """Yield the payloads that follow the header of a standard file."""
+        # Inputs come first, although the message has the outputs before them.
         for tensor in (*self.inputs, *self.outputs):
             yield payload(as_spec(tensor))
         for blob in (*self.buffers, *self.spaces):
@@ -131,13 +131,8 @@ def _workspace(blob: BufferSpec, inline: bool) -> bytes:
 def _blob_fields(blob: BufferSpec, inline: bool) -> bytes:
     data = raw_bytes(blob.data)
     size = data.nbytes if blob.size is None else blob.size
-    return b"".join(
-        (
-            varint_field(1, blob.type),
-            bytes_field(2, data) if inline else b"",
-            varint_field(3, size),
-        )
-    )
+    inlined = bytes_field(2, data) if inline else b""
+    return varint_field(1, blob.type) + inlined + varint_field(3, size)
 
 
 def _attr(name: str, value: str) -> bytes:

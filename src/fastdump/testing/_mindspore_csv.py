@@ -17,7 +17,7 @@ from fastdump.testing._tensor import raw_bytes
 from fastdump.testing._vendor_statistics import mindspore_statistics
 
 _DESCRIPTION = "Op Type,Op Name,Task ID,Stream ID,Timestamp,IO,Slot,Data Size,Data Type,Shape"
-# What can be selected (statistic_category), and the columns' names.
+# The statistics that can be selected (statistic_category), and the names of their columns.
 _SELECTABLE = {
     "max": "Max Value",
     "min": "Min Value",
@@ -41,15 +41,15 @@ class MindSporeTensor:
     Parameters
     ----------
     op_type, op_name : str
-        Of the operator.
+        Type and name of the operator.
     io : {"input", "output"}
-        Which side of the operator.
+        Side of the operator.
     slot : int
-        Position on this side.
+        Position on that side.
     data : numpy.ndarray
         The tensor.
     task_id, stream_id : int
-        0 if MindSpore launches kernels itself.
+        Numbers of task and stream; 0 if MindSpore launches kernels itself.
     timestamp : int
         Microseconds since 1970.
     """
@@ -77,7 +77,7 @@ def write_mindspore_csv(
     Parameters
     ----------
     directory : path
-        Where the file goes, usually a `mindspore_dump_dir`.
+        Directory of the file, usually a `mindspore_dump_dir`.
     tensors : sequence of MindSporeTensor
         One row each.
     statistics : sequence of str

@@ -10,7 +10,7 @@ _FFTS_PLUS = 4  # the only task type that the device writes into a name
 
 
 def replaced(name: str) -> str:
-    """Return `name` without the characters that the vendor keeps out of paths."""
+    """Return `name` with ``_`` for the characters that the vendor keeps out of paths."""
     return name.translate(_REPLACED)
 
 
@@ -38,18 +38,18 @@ def dump_name(
     task_id : int
         65535 if the operator has none, as kernels of single-operator APIs.
     stream_id : int or None
-        None writes the name of older toolkits and of exception dumps, which lack this part.
+        None for the names of older toolkits and of exception dumps, which lack this part.
     timestamp : int
-        Microseconds since 1970; of an exception dump an `exception_time`.
+        Microseconds since 1970; for an exception dump, an `exception_time`.
     context_id, thread_id : int, optional
-        Of an FFTS+ slice: both or neither.
+        Numbers of an FFTS+ slice: both or neither.
     device_id : int
-        Appears only in the name of an FFTS+ slice.
+        Number of the device, which only the name of an FFTS+ slice has.
 
     Returns
     -------
     str
-        The name, however long; `write_dump` deals with names that a file system refuses.
+        The name, however long; `write_dump` replaces names that a file system refuses.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def dump_name(
 
 
 def op_debug_name(*, task_id: int, stream_id: int | None, timestamp: int) -> str:
-    """Return the file name of an overflow record: a `dump_name` of fixed type and operator.
+    """Return the file name of an overflow record: a `dump_name` with a fixed type and operator.
 
     The task is that of the recording node, not of the operator that overflowed.
 
@@ -148,8 +148,8 @@ def converted_name(
     index : int
         Position among its kind.
     *parts : str or sequence of int
-        What the kind of conversion puts after the index: a shape, the name of an element type, the
-        name of a format.
+        Parts that a kind of conversion puts after the index: a shape, the name of an element type,
+        the name of a format.
     extension : str
         ``"npy"``, ``"bin"``, ``"pt"``, or ``"json"`` for an overflow record.
 

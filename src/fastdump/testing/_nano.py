@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ _MAGIC = 0x5A5A5A5A
 _INPUTS, _OUTPUTS = 4, 5  # tags of lists
 _SHAPE, _ORIGIN_SHAPE, _ORIGINAL_NAME = 0, 1, 2  # tags within a record
 
-# The graph engine's number of each element type; the position is its number in a standard file.
+# The graph engine's numbers of element types, by their numbers in a standard file.
 # fmt: off
 _ENGINE_NUMBERS = [
     28, 0, 1, 2, 4, 6, 7, 3, 9, 8, 10, 12, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
@@ -45,9 +46,9 @@ def write_nano(
 ) -> Path:
     """Write a nano dump file, as small systems and the newest runtime make them.
 
-    The file holds the graph engine's numbers of element types, in which FLOAT is 0. In a
-    `TensorSpec` they are given as for any other file and translated; a number that no standard file
-    knows is written as it is.
+    The file holds the graph engine's numbers of element types, in which FLOAT is 0. The types of a
+    `TensorSpec` are given as for any other file, and translated; a number that no standard file
+    knows is written unchanged.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def write_nano(
         sequence writes an empty list. A record has no place for `TensorSpec.sub_format`,
         `arg_index`, `input_type` and `dim_range`.
     version : int
-        Of the format.
+        Version of the format.
 
     Returns
     -------
@@ -89,12 +90,8 @@ def write_nano(
         header += _record_list(_INPUTS, [_input_record(spec) for spec in sent])
     if outputs is not None:
         header += _record_list(_OUTPUTS, [_output_record(spec) for spec in made])
-
-    def chunks() -> Iterator[bytes | memoryview]:
-        yield len(header).to_bytes(8, "little") + header
-        yield from map(payload, (*sent, *made))
-
-    return write_file(path, chunks())
+    head: list[bytes | memoryview] = [len(header).to_bytes(8, "little") + header]
+    return write_file(path, chain(head, map(payload, (*sent, *made))))
 
 
 def _input_record(spec: TensorSpec) -> bytes:

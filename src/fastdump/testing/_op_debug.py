@@ -1,4 +1,4 @@
-"""Overflow records (OpDebug): what an operator's arithmetic unit left in a status buffer."""
+"""Overflow records (OpDebug): the status buffers that arithmetic units write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STATUSES = 4  # of an AI core, in version 1
 
 _TASK = ("model_id", "stream_id", "task_id", "task_type")
 _INFO = (*_TASK, "pc_start", "para_base")
-# Old layout: where a unit's information and its status begin, and the fields of the latter.
+# Old layout: positions of a unit's information and of its status, and the fields of the status.
 _UNITS = {
     "dha_atomic_add": (0, 512, ("status",)),
     "l2_atomic_add": (128, 768, ("status",)),
@@ -51,14 +51,14 @@ def op_debug_payload(
     Parameters
     ----------
     dha_atomic_add, l2_atomic_add, ai_core : mapping of str to int, optional
-        What each unit reports: ``model_id``, ``stream_id``, ``task_id``, ``task_type``,
+        The report of each unit: ``model_id``, ``stream_id``, ``task_id``, ``task_type``,
         ``pc_start``, ``para_base`` and ``status``; of the AI core also ``kernel_code`` and
         ``block_idx``. A field that is not given is 0.
 
     Returns
     -------
     bytes
-        2048 of them.
+        The record, 2048 bytes.
 
     Raises
     ------
@@ -102,16 +102,16 @@ def op_debug_record(
         AICPU ``cpu_id``; of SDMA ``src_addr``, ``dst_addr``, ``channel_id``. A field that is not
         given is 0. The ``status`` of AIC and AIV in version 1 is a sequence of four.
     version : int
-        Of the layout: 0 or 1.
+        Version of the layout: 0 or 1.
     valid : int
-        The record's own field of this name.
+        The record's field of this name.
     data_nbytes : int, optional
-        Length that the record declares. Default: what its fields occupy.
+        Length that the record declares. Default: the length of its fields.
 
     Returns
     -------
     bytes
-        2048 of them.
+        The record, 2048 bytes.
 
     Raises
     ------

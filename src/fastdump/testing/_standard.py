@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,9 @@ def write_dump(
 ) -> Path:
     """Write a standard dump file.
 
-    Large arrays are written from where they are. A file that exists is replaced, missing
-    directories are made. If the name of the file is longer than 255 bytes, the file gets a name of
-    digits instead and a row is added to ``mapping.csv`` in its directory, as the vendor does.
+    Large arrays are not copied. A file that exists is replaced; missing directories are made. If
+    the name of the file is longer than 255 bytes, the file gets a name of digits instead and
+    ``mapping.csv`` in its directory gets a row, as the vendor's software does it.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def write_dump(
     op_name : str
         The real name of the operator.
     version : str
-        What the header says; the layout is always that of version 2.
+        The version in the header; the layout is always that of version 2.
     dump_time : int
         Microseconds since 1970.
     attrs : sequence of (str, str)
@@ -53,14 +54,13 @@ def write_dump(
     dfx_message : str
         Log lines of an exception dump.
     append : bool
-        Write to the end of a file that exists, as the vendor's host does with a dump whose name
-        another one has already.
+        Write to the end of a file that exists, as the vendor's host does if two dumps have one
+        name.
 
     Returns
     -------
     pathlib.Path
-        The file that was written; differs from `path` in its name only, and only if that was too
-        long.
+        The file that was written: `path`, unless its name was too long.
 
     Raises
     ------
@@ -92,13 +92,8 @@ def write_dump(
         attrs=attrs,
         dfx_message=dfx_message,
     )
-    header = _header(message)
-
-    def chunks() -> Iterator[bytes | memoryview]:
-        yield header
-        yield from message.payloads()
-
-    return write_file(path, chunks(), append=append)
+    header: list[bytes | memoryview] = [_header(message)]
+    return write_file(path, chain(header, message.payloads()), append=append)
 
 
 def dump_header(
@@ -113,7 +108,7 @@ def dump_header(
     attrs: Sequence[tuple[str, str]] = (),
     dfx_message: str = "",
 ) -> bytes:
-    """Return what stands before the payloads of a standard dump file.
+    """Return the bytes before the payloads of a standard dump file.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""Statistics files of CANN (``dump_data: stats``), one beside each dump that would have been."""
+"""Statistics files of CANN (``dump_data: stats``), one in place of each dump file."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ from fastdump.testing._vendor_statistics import (
 )
 
 _DESCRIPTION = ("Input/Output", "Index", "Data Size", "Data Type", "Format", "Shape")
-# What can be selected (dump_stats), in the order of the columns, and the columns' names.
+# The statistics that can be selected (dump_stats), in the order of columns; names of the columns.
 _SELECTABLE = {
     "Max": "Max Value",
     "Min": "Min Value",
@@ -38,8 +38,8 @@ _SELECTABLE = {
     "L2norm": "l2norm",
 }
 _DEFAULT = tuple(_SELECTABLE)[:6]
-_COUNT_BEFORE = "Nan Count"  # where the default selection has the count
-_NOT_BEFORE = 3  # of a row without results: so many columns before the count
+_COUNT_BEFORE = "Nan Count"  # the default selection has the count before this column
+_NOT_BEFORE = 3  # columns before the count in a row without results
 _AI_CPU_TYPES = range(26)  # UNDEFINED to DUAL
 _THREAD_AI_CPU_TYPES = range(1, 25)  # FLOAT to STRING_REF
 _OLD_FORMATS = range(41)  # NCHW to RESERVED
@@ -65,19 +65,18 @@ def write_statistics_csv(
         The file: the name of the dump with ``.csv`` after it. As for `write_dump`, directories are
         made and a name that is too long becomes a number, then without ``.csv``.
     inputs, outputs : sequence of numpy.ndarray or TensorSpec
-        Tensors. One without bytes is described without statistics, as one whose address is null.
+        Tensors. A tensor without bytes gets no statistics, like one whose address is null.
     writer : {"aicpu", "kfc", "thread_aicpu"}
-        Which of the vendor's programs to follow, in what it can compute, how, and how it prints
-        what it cannot. ``"aicpu"`` is the AI CPU; ``"kfc"`` the service on the AI cores, which
-        newer software on Atlas A2 and A3 has; ``"thread_aicpu"`` the newest, of which `write_nano`
-        writes the tensors.
+        The vendor's program to imitate: what it can compute, how, and what it prints otherwise.
+        ``"aicpu"`` is the AI CPU; ``"kfc"`` the service on the AI cores, which newer software on
+        Atlas A2 and A3 has; ``"thread_aicpu"`` the newest, whose tensors `write_nano` writes.
     statistics : sequence of str, optional
         Selection (``dump_stats``) from Max, Min, Avg, Nan, Negative Inf, Positive Inf and L2norm;
         of ``"kfc"`` only. Default: all but the last. Columns come in this order.
     after_default : bool
-        Write what ``"kfc"`` does with a selection after it has written a file without one in the
-        same process: each row lacks the count after the shape, which the header has, and header and
-        row have one before the count of NaN if that was selected.
+        Imitate ``"kfc"`` with a selection after it has written a file without one in the same
+        process: rows lack the count after the shape, which the header has; header and rows have a
+        count before that of NaN, if that was selected.
     header : bool
         Whether the names of the columns are written.
     append : bool
@@ -121,7 +120,11 @@ def write_statistics_csv(
         described = [io, str(index), str(size_field(spec))]
         if writer == "kfc":
             return [*described, *_ai_core_row(spec, columns, counted_late)]
-        return [*described, *(_ai_cpu_row(spec) if writer == "aicpu" else _thread_ai_cpu_row(spec))]
+        if writer == "aicpu":
+            shape = _shape(spec, 64) or "-"
+            return [*described, *_cpu_row(spec, _AI_CPU_TYPES, shape, ai_cpu_statistics(spec))]
+        found = thread_ai_cpu_statistics(spec)
+        return [*described, *_cpu_row(spec, _THREAD_AI_CPU_TYPES, _shape(spec, None), found)]
 
     rows = [row("Input", index, as_spec(tensor)) for index, tensor in enumerate(inputs)]
     rows += [row("Output", index, as_spec(tensor)) for index, tensor in enumerate(outputs)]
@@ -130,44 +133,25 @@ def write_statistics_csv(
         names = _with_count(columns, "Count") if counted_late else columns
         rows.insert(0, [*_DESCRIPTION, *first, *names])
 
-    def lines() -> Iterator[bytes]:
-        for fields in rows:
-            yield (",".join(fields) + "\n").encode()
-
-    return write_file(path, lines(), append=append)
+    lines = ((",".join(fields) + "\n").encode() for fields in rows)
+    return write_file(path, lines, append=append)
 
 
 def _with_count(columns: list[str], count: str, texts: list[str] | None = None) -> list[str]:
-    """Return `texts` (default: the columns' names) with the count before that of NaN, if any."""
+    """Insert the count into `texts` (default: the columns' names), before the count of NaN."""
     texts = list(columns) if texts is None else texts
     if _COUNT_BEFORE in columns:
         texts.insert(columns.index(_COUNT_BEFORE), count)
     return texts
 
 
-def _ai_cpu_row(spec: TensorSpec) -> list[str]:
-    found = ai_cpu_statistics(spec)
-    return [
-        _data_type(spec, _AI_CPU_TYPES, "-"),
-        _format(spec, _OLD_FORMATS, "-"),
-        _shape(spec, 64) or "-",
-        *_default_columns(found),
-    ]
-
-
-def _thread_ai_cpu_row(spec: TensorSpec) -> list[str]:
-    found = thread_ai_cpu_statistics(spec)
-    return [
-        _data_type(spec, _THREAD_AI_CPU_TYPES, "-"),
-        _format(spec, _OLD_FORMATS, "-"),
-        _shape(spec, None),
-        *_default_columns(found),
-    ]
-
-
-def _default_columns(found: dict[str, str] | None) -> list[str]:
+def _cpu_row(
+    spec: TensorSpec, known: Sequence[int], shape: str, found: dict[str, str] | None
+) -> list[str]:
+    """Return the row of a writer on the AI CPU, from the data type on."""
     names = _with_count([_SELECTABLE[name] for name in _DEFAULT], "Count")
-    return [found[name] if found else "" for name in names]
+    results = [found[name] if found else "" for name in names]
+    return [_data_type(spec, known, "-"), _format(spec, _OLD_FORMATS, "-"), shape, *results]
 
 
 def _ai_core_row(spec: TensorSpec, columns: list[str], counted_late: bool) -> list[str]:

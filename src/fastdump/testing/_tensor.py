@@ -1,7 +1,7 @@
-"""What stands for a tensor in a dump file, and the bytes of its payload.
+"""Descriptions of tensors in dump files, and the bytes of their payloads.
 
-A description is taken at its word: sizes, shapes and numbers may contradict the data, so that files
-can be written that lie as real ones do.
+Sizes, shapes and numbers of a description may contradict the data, so that faulty files can be
+written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class OriginalOp:
     name : str
         Its name.
     output_index : int
-        Which of its outputs.
+        Position among its outputs.
     data_type, format : int
         Numbers of the graph engine's own enumerations, in which FLOAT is 0. They are not the
         numbers of `TensorSpec.dtype`.
@@ -42,8 +42,8 @@ class OriginalOp:
 class TensorSpec:
     """A tensor as the header of a dump file is to describe it, and the bytes to write for it.
 
-    Whatever is not given follows from `data`. Whatever is given is written as it is, even if it
-    contradicts `data`: a test needs files that are wrong in a known way.
+    Attributes that are not given follow from `data`. Attributes that are given are written
+    unchanged, even if they contradict `data`: tests need files that are wrong in a known way.
 
     Parameters
     ----------
@@ -65,19 +65,19 @@ class TensorSpec:
     origin_shape : sequence of int
         Shape in the framework's layout.
     size : int, optional
-        Number of payload bytes that the header declares. Default: what `data` occupies.
+        Number of payload bytes that the header declares. Default: the size of `data`.
     address : int
         Device address.
     sub_format, offset, arg_index : int
         The header's fields of these names.
     input_type : int
-        What the argument of a kernel is, in an exception dump; of inputs only.
+        Kind of a kernel's argument, in an exception dump; for inputs only.
     address_type : int
-        Of nano files only.
+        The field of this name, for nano files only.
     dim_range : sequence of (int, int)
-        First and last size of each dimension; of outputs only.
+        First and last size of each dimension; for outputs only.
     original_op : OriginalOp, optional
-        Of outputs only.
+        The framework's operator; for outputs only.
 
     Examples
     --------
@@ -117,11 +117,11 @@ class BufferSpec:
     data : numpy.ndarray or bytes-like
         The payload; the bytes of an array are written as they lie in memory.
     size : int, optional
-        Number of payload bytes that the header declares. Default: what `data` occupies.
+        Number of payload bytes that the header declares. Default: the size of `data`.
     type : int
         0 is L1 for a buffer and LOG for a workspace.
     arg_index : int
-        Of workspaces only.
+        Position of a kernel's argument; for workspaces only.
     """
 
     data: npt.NDArray[Any] | bytes | bytearray | memoryview = b""
@@ -131,7 +131,7 @@ class BufferSpec:
 
 
 def as_spec(tensor: npt.NDArray[Any] | TensorSpec) -> TensorSpec:
-    """Return what stands for a tensor that was given as an array."""
+    """Return the description of a tensor that may be given as an array."""
     return tensor if isinstance(tensor, TensorSpec) else TensorSpec(np.asarray(tensor))
 
 
@@ -186,7 +186,7 @@ def payload_nbytes(spec: TensorSpec) -> int:
 
 def size_field(spec: TensorSpec) -> int:
     """Return the number of payload bytes that the header declares."""
-    nbytes = payload_nbytes(spec)  # also where it does not count: raises if there is no payload
+    nbytes = payload_nbytes(spec)  # always called, because it raises if there is no payload
     return nbytes if spec.size is None else spec.size
 
 
@@ -218,7 +218,7 @@ def storage_shape(spec: TensorSpec) -> tuple[int, ...]:
 
 
 def _packed_bits(spec: TensorSpec) -> int:
-    """Return the bits of an element that has to be packed; 0 if there is nothing to pack."""
+    """Return the bits of an element that must be packed; 0 if nothing is to be packed."""
     bits = _bits_by_number().get(data_type_number(spec), 0)
     if not 0 < bits < 8:
         return 0

@@ -1,7 +1,7 @@
 """The statistics of a tensor as each of the vendor's writers computes and prints them.
 
-Their sums are taken in the writer's precision but not in its order, which nobody can repeat: a mean
-can differ from the device's in the last of the six digits, and where summands cancel.
+Sums have the writer's precision but not its order, which cannot be repeated. So a mean may differ
+from the device's in the last of its six digits, and where summands cancel.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ _AI_CORE: dict[int, npt.DTypeLike] = {
 def ai_cpu_statistics(spec: TensorSpec) -> dict[str, str] | None:
     """Return what the AI CPU prints, by column; None if it cannot tell.
 
-    NaN loses every comparison: only as the first element it becomes maximum and minimum. The mean
-    is that of all elements, or the infinity if there is one kind of it. A NaN keeps its sign.
+    NaN loses every comparison, so it is maximum and minimum only if it is the first element. The
+    mean is over all elements; if there are infinities of one sign, it is that infinity. A NaN keeps
+    its sign.
     """
     values = _elements(spec, _AI_CPU)
     if values is None:
@@ -66,9 +67,9 @@ def ai_cpu_statistics(spec: TensorSpec) -> dict[str, str] | None:
 def thread_ai_cpu_statistics(spec: TensorSpec) -> dict[str, str] | None:
     """Return what the newest writer prints, by column; None if it cannot tell.
 
-    NaN counts neither for maximum nor for minimum. The mean is that of the finite elements; it is
-    NaN if there is a NaN or both infinities, or the infinity if there is one kind of it. A bool is
-    an 8-bit integer.
+    NaN counts neither for maximum nor for minimum. The mean is over all elements: NaN if there is a
+    NaN or both infinities; else, if there are infinities of one sign, that infinity. A bool is an
+    8-bit integer.
     """
     values = _elements(spec, _AI_CPU)
     if values is None:
@@ -93,7 +94,8 @@ def thread_ai_cpu_statistics(spec: TensorSpec) -> dict[str, str] | None:
 def ai_core_statistics(spec: TensorSpec) -> dict[str, str] | None:
     """Return what the AI cores compute, by column, without a count; None if they cannot tell.
 
-    Sums are float32 and over all elements. That a NaN becomes maximum and minimum is an assumption.
+    Sums are float32 and over all elements. It is an assumption that a NaN becomes maximum and
+    minimum.
     """
     values = _elements(spec, _AI_CORE)
     if values is None:
@@ -120,8 +122,8 @@ def ai_core_statistics(spec: TensorSpec) -> dict[str, str] | None:
 def mindspore_statistics(values: npt.NDArray[Any]) -> dict[str, str]:
     """Return what MindSpore prints, by column.
 
-    All elements count, in float64: a NaN becomes maximum, minimum, mean and norm. The zero counts
-    are those of negative and positive elements, whatever their names say.
+    All elements count, in float64: a NaN becomes maximum, minimum, mean and norm. Despite their
+    names, the counts of negative and positive zeros count negative and positive elements.
     """
     x = values.astype(np.float64).reshape(-1)
     if not x.size:
@@ -144,7 +146,7 @@ def mindspore_statistics(values: npt.NDArray[Any]) -> dict[str, str]:
 
 
 def _elements(spec: TensorSpec, types: dict[int, npt.DTypeLike]) -> npt.NDArray[Any] | None:
-    """Return the elements of a type that a writer can read; None also if there are none."""
+    """Return the elements; None if the writer cannot read their type, or if there are none."""
     dtype = types.get(data_type_number(spec))
     if dtype is None:
         return None
@@ -174,8 +176,8 @@ def _mean(values: npt.NDArray[Any]) -> float:
 def _text(value: np.generic | float, *, nan_sign: bool = False) -> str:
     """Return what a C++ stream prints with its default precision.
 
-    `nan_sign` says whether the sign of a NaN is the device's: that of one computed here is the
-    CPU's.
+    `nan_sign` says whether a NaN has the device's sign; the sign of a NaN that was computed here
+    means nothing.
     """
     if isinstance(value, np.integer):
         return str(value)

@@ -34,7 +34,7 @@ def write_version_1(
     path, inputs, outputs, buffers, spaces, op_name, dump_time, attrs, dfx_message
         As for `write_dump`. The message is built in memory.
     version : str
-        What the message says; old files say ``"1.0"`` or nothing.
+        The version in the message; old files have ``"1.0"`` or nothing.
 
     Returns
     -------
