@@ -4,14 +4,18 @@
 >>> table = fastdump.stats("dump_dir")  # doctest: +SKIP
 >>> table.worst(10)  # doctest: +SKIP
 >>> dump = fastdump.open("dump_dir")  # doctest: +SKIP
->>> dump["layers.3/Add"].outputs[0][:8]  # doctest: +SKIP
+>>> dump["layers.3/Add"]["output.0"][:8]  # doctest: +SKIP
 
-`stats` reads dumps, `read_stats` a table that was written, `stats_of` an array; `open` gives the
-operators of a dump and their tensors as arrays, `convert` writes them into files of other formats,
-`to_host` brings an array from a format of the device into the host's order. `triage` tells where
-bad values began, `compare` where two dumps part, `overflow` what the device noted of overflows,
-`watcher` who overwrote another operator's memory; `fastdump.config` is about the configuration that
-makes a dump. The package `fastdump.testing` writes dump files, `fastdump.demo` whole sample dumps.
+Things: `open` gives the operators of a dump and their tensors as arrays, `stats` a table with a row
+for each tensor, `read_stats` a table from a file. `stats_of` and `to_logical` take arrays.
+
+Questions: `triage` tells where bad values began, `compare` where two dumps diverge, `overflow` what
+the device recorded about overflows, `watcher` which operator overwrote the memory of another;
+`convert` writes tensors to files of other formats. Each returns a report: sentence, findings,
+notes, to_dict().
+
+Packages: `fastdump.config` reads, checks and writes the configuration of a dump, `fastdump.testing`
+writes dump files, and `fastdump.demo` writes whole sample dumps.
 """
 
 from __future__ import annotations
@@ -19,138 +23,98 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from fastdump.errors import (
-    ClosedDumpError,
-    DumpFormatError,
-    FastdumpError,
-    LayoutError,
-    MissingDependencyError,
-    NoDumpError,
-    OperatorNotFoundError,
-    UnsupportedDTypeError,
-)
+from fastdump import errors as errors
+from fastdump.errors import ClosedDumpError as ClosedDumpError
+from fastdump.errors import DumpFormatError as DumpFormatError
+from fastdump.errors import FastdumpError as FastdumpError
+from fastdump.errors import LayoutError as LayoutError
+from fastdump.errors import MissingDependencyError as MissingDependencyError
+from fastdump.errors import NoDumpError as NoDumpError
+from fastdump.errors import NoTensorError as NoTensorError
+from fastdump.errors import OperatorNotFoundError as OperatorNotFoundError
+from fastdump.errors import UnsupportedDTypeError as UnsupportedDTypeError
 
+# `_MODULES` says where a name is found at run time. The imports below are for type checkers, to
+# which `as` says that a name is public.
 if TYPE_CHECKING:
-    from fastdump._compare import (
-        CompareProgress,
-        ComparisonRow,
-        ComparisonTable,
-        DivergentOperator,
-        compare,
-        read_comparison,
-    )
-    from fastdump._convert import (
-        ConvertFailure,
-        ConvertNote,
-        ConvertProgress,
-        ConvertReport,
-        convert,
-    )
-    from fastdump._core import Progress, __version__
-    from fastdump._dump import Dump, open
-    from fastdump._layout import to_host
-    from fastdump._operator import Operator
-    from fastdump._overflow import (
-        OverflowFinding,
-        OverflowOperator,
-        OverflowRecord,
-        OverflowReport,
-        OverflowUnit,
-        overflow,
-    )
-    from fastdump._schema import StatsRow
-    from fastdump._stats import stats
-    from fastdump._stats_of import TensorStats, stats_of
-    from fastdump._table import StatsTable
-    from fastdump._table_files import read_stats
-    from fastdump._tensor import Tensor
-    from fastdump._triage import TriageReport, triage
-    from fastdump._watcher import WatcherReport, watcher
+    from fastdump import config as config
+    from fastdump import demo as demo
+    from fastdump import testing as testing
+    from fastdump._arguments import Engine as Engine
+    from fastdump._arguments import Level as Level
+    from fastdump._array.layout import to_logical as to_logical
+    from fastdump._array.stats_of import TensorStats as TensorStats
+    from fastdump._array.stats_of import stats_of as stats_of
+    from fastdump._compare import CompareProgress as CompareProgress
+    from fastdump._compare import ComparisonRow as ComparisonRow
+    from fastdump._compare import ComparisonTable as ComparisonTable
+    from fastdump._compare import DivergentOperator as DivergentOperator
+    from fastdump._compare import compare as compare
+    from fastdump._compare import read_comparison as read_comparison
+    from fastdump._convert import ConvertFailure as ConvertFailure
+    from fastdump._convert import ConvertNote as ConvertNote
+    from fastdump._convert import ConvertProgress as ConvertProgress
+    from fastdump._convert import ConvertReport as ConvertReport
+    from fastdump._convert import FileType as FileType
+    from fastdump._convert import convert as convert
+    from fastdump._core import Progress as Progress
+    from fastdump._core import __version__ as __version__
+    from fastdump._dump.dump import Dump as Dump
+    from fastdump._dump.dump import open as open
+    from fastdump._dump.operator import Operator as Operator
+    from fastdump._overflow import OverflowFinding as OverflowFinding
+    from fastdump._overflow import OverflowOperator as OverflowOperator
+    from fastdump._overflow import OverflowRecord as OverflowRecord
+    from fastdump._overflow import OverflowReport as OverflowReport
+    from fastdump._overflow import OverflowUnit as OverflowUnit
+    from fastdump._overflow import overflow as overflow
+    from fastdump._report import Report as Report
+    from fastdump._selection import Selection as Selection
+    from fastdump._stats import stats as stats
+    from fastdump._table.row import StatsRow as StatsRow
+    from fastdump._table.stats_table import StatsTable as StatsTable
+    from fastdump._table.stats_table import read_stats as read_stats
+    from fastdump._tensor.tensor import Tensor as Tensor
+    from fastdump._triage import TriageReport as TriageReport
+    from fastdump._triage import triage as triage
+    from fastdump._watcher import WatcherProgress as WatcherProgress
+    from fastdump._watcher import WatcherReport as WatcherReport
+    from fastdump._watcher import watcher as watcher
 
-__all__ = [
-    "ClosedDumpError",
-    "CompareProgress",
-    "ComparisonRow",
-    "ComparisonTable",
-    "ConvertFailure",
-    "ConvertNote",
-    "ConvertProgress",
-    "ConvertReport",
-    "DivergentOperator",
-    "Dump",
-    "DumpFormatError",
-    "FastdumpError",
-    "LayoutError",
-    "MissingDependencyError",
-    "NoDumpError",
-    "Operator",
-    "OperatorNotFoundError",
-    "OverflowFinding",
-    "OverflowOperator",
-    "OverflowRecord",
-    "OverflowReport",
-    "OverflowUnit",
-    "Progress",
-    "StatsRow",
-    "StatsTable",
-    "Tensor",
-    "TensorStats",
-    "TriageReport",
-    "UnsupportedDTypeError",
-    "WatcherReport",
-    "__version__",
-    "compare",
-    "convert",
-    "open",
-    "overflow",
-    "read_comparison",
-    "read_stats",
-    "stats",
-    "stats_of",
-    "to_host",
-    "triage",
-    "watcher",
-]
+_CONTENTS = (
+    *("open", "stats", "read_stats", "stats_of", "to_logical"),
+    *("triage", "compare", "read_comparison", "overflow", "watcher", "convert"),
+    *("Dump", "Operator", "Tensor", "StatsTable", "StatsRow", "Selection", "Report"),
+    *("config", "testing", "demo", "errors", "__version__"),
+)
+"""What `dir` shows: functions, things and packages, without the records of reports."""
 
-# Imported at first use, so that `import fastdump` alone costs nothing.
-_MODULE_OF = {
-    "CompareProgress": "fastdump._compare",
-    "ComparisonRow": "fastdump._compare",
-    "ComparisonTable": "fastdump._compare",
-    "ConvertFailure": "fastdump._convert",
-    "ConvertNote": "fastdump._convert",
-    "ConvertProgress": "fastdump._convert",
-    "ConvertReport": "fastdump._convert",
-    "DivergentOperator": "fastdump._compare",
-    "Dump": "fastdump._dump",
-    "Operator": "fastdump._operator",
-    "OverflowFinding": "fastdump._overflow",
-    "OverflowOperator": "fastdump._overflow",
-    "OverflowRecord": "fastdump._overflow",
-    "OverflowReport": "fastdump._overflow",
-    "OverflowUnit": "fastdump._overflow",
-    "Progress": "fastdump._core",
-    "StatsRow": "fastdump._schema",
-    "StatsTable": "fastdump._table",
-    "Tensor": "fastdump._tensor",
-    "TensorStats": "fastdump._stats_of",
-    "TriageReport": "fastdump._triage",
-    "WatcherReport": "fastdump._watcher",
-    "__version__": "fastdump._core",
-    "compare": "fastdump._compare",
-    "convert": "fastdump._convert",
-    "open": "fastdump._dump",
-    "overflow": "fastdump._overflow",
-    "read_comparison": "fastdump._compare",
-    "read_stats": "fastdump._table_files",
-    "stats": "fastdump._stats",
-    "stats_of": "fastdump._stats_of",
-    "to_host": "fastdump._layout",
-    "triage": "fastdump._triage",
-    "watcher": "fastdump._watcher",
+# These names are imported at first use, so that `import fastdump` alone costs nothing.
+_MODULES = {
+    "_arguments": "Engine Level",
+    "_array.layout": "to_logical",
+    "_array.stats_of": "TensorStats stats_of",
+    "_compare": "CompareProgress ComparisonRow ComparisonTable DivergentOperator "
+    "compare read_comparison",
+    "_convert": "ConvertFailure ConvertNote ConvertProgress ConvertReport FileType convert",
+    "_core": "Progress __version__",
+    "_dump.dump": "Dump open",
+    "_dump.operator": "Operator",
+    "_overflow": "OverflowFinding OverflowOperator OverflowRecord OverflowReport "
+    "OverflowUnit overflow",
+    "_report": "Report",
+    "_selection": "Selection",
+    "_stats": "stats",
+    "_table.row": "StatsRow",
+    "_table.stats_table": "StatsTable read_stats",
+    "_tensor.tensor": "Tensor",
+    "_triage": "TriageReport triage",
+    "_watcher": "WatcherProgress WatcherReport watcher",
 }
-
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _PACKAGES = ("config", "demo", "testing")
+
+__all__ = sorted([*errors.__all__, *_MODULE_OF, *_PACKAGES, "errors"])
 
 
 def __getattr__(name: str) -> object:
@@ -158,10 +122,12 @@ def __getattr__(name: str) -> object:
         return importlib.import_module(f"fastdump.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'fastdump' has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    value: object = getattr(importlib.import_module(f"fastdump.{_MODULE_OF[name]}"), name)
+    if isinstance(value, type):
+        value.__module__ = "fastdump"  # where users find it, and where pickle looks for it
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(_CONTENTS)

@@ -1,4 +1,4 @@
-"""The command line: one module a command, loaded when it is asked for."""
+"""The command line: one module for each command, loaded when the command is called."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from click.shell_completion import shell_complete
 
 from fastdump import FastdumpError, __version__
 from fastdump._cli import exit_codes
-from fastdump._printable import printable
+from fastdump._words.printable import printable
 
 _COMMANDS = {
     "ls": "What a dump holds, and what is odd about it; reads headers only.",
@@ -28,12 +28,12 @@ _COMMANDS = {
     "demo": "Write a small, realistic dump to try all this on.",
 }
 
-# As click derives it: `eval "$(_FASTDUMP_COMPLETE=bash_source fastdump)"`.
+# click derives this name for `eval "$(_FASTDUMP_COMPLETE=bash_source fastdump)"`.
 _COMPLETE_VARIABLE = "_FASTDUMP_COMPLETE"
 
 
 class _CommandLine(click.Group):
-    """A group whose commands are modules of this package, imported when they are used."""
+    """A group whose commands are modules of this package, imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -46,7 +46,7 @@ class _CommandLine(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        # click's own asks every command for its help, which would import them all.
+        # click's own method asks every command for its help, which would import them all.
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
@@ -95,7 +95,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        # The interpreter would try again at exit, fail, and print a traceback.
+        # Otherwise the interpreter would try again at exit, fail, and print a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return exit_codes.BROKEN_PIPE
@@ -135,7 +135,7 @@ def _fail(message: str) -> int:
 
 
 def _os_error_text(error: OSError) -> str:
-    # Without the number and the quotes of str(error); one that was raised with a text has no parts.
+    # Unlike str(error), without number and quotes; an error raised with a text alone has no parts.
     if error.strerror is None:
         return str(error)
     if error.filename is None:

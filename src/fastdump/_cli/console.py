@@ -1,4 +1,4 @@
-"""Where results and messages are written."""
+"""Standard output: styled lines, fitted to a terminal or plain."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from rich.console import Console
+from rich.text import Text
+
+from fastdump._words.printable import printable
+from fastdump._words.quantities import duration_text, size_text
+from fastdump._words.styles import SUBTLE
+from fastdump._words.text_table import Cell, plain
 
 
 class _StdoutConsole(Console):
     def on_broken_pipe(self) -> None:
-        # Rich would exit with 1; `main` knows what to do.
+        # Rich would exit with 1; `main` returns the right code.
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def stdout_console() -> Console:
     """Return a console for results; colour only on a terminal, and not if NO_COLOR is set.
 
-    Nothing is interpreted: no markup, no emoji codes, no highlighting. Names come from files.
+    Names come from files, so nothing is interpreted: no markup, no emoji codes, no highlighting.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A name may hold characters that the terminal's encoding lacks.
@@ -33,3 +41,39 @@ def stdout_width(console: Console) -> int | None:
     """Return the width of the terminal in cells, None if stdout is not a terminal."""
     # Not console.is_terminal: FORCE_COLOR makes that true for a pipe, which has no width.
     return console.width if sys.stdout.isatty() else None
+
+
+def ellipsis_of(console: Console) -> str:
+    """Return what replaces the middle of names that are too long, in the console's encoding."""
+    return "\u2026" if console.encoding.lower().startswith("utf") else "~"
+
+
+def print_lines(console: Console, lines: Iterable[list[Cell]]) -> None:
+    """Print lines of styled text."""
+    for line in lines:
+        if console.color_system is None:
+            # For the tens of thousands of rows that a pipe may get, rich would take seconds.
+            console.file.write(plain(line) + "\n")
+        else:
+            console.print(Text.assemble(*line))
+
+
+def print_fitted(
+    lines: Callable[..., Iterable[list[Cell]]], *arguments: Any, **options: Any
+) -> None:
+    """Print what a function yields for the width and the encoding of standard output."""
+    console = stdout_console()
+    width, ellipsis = stdout_width(console), ellipsis_of(console)
+    print_lines(console, lines(*arguments, width=width, ellipsis=ellipsis, **options))
+
+
+def print_hints(hints: Iterable[str]) -> None:
+    """Print hints below an empty line; nothing if there is none."""
+    lines = [[Cell(printable(hint), SUBTLE)] for hint in hints]
+    print_lines(stdout_console(), [[], *lines] if lines else [])
+
+
+def speed_text(nbytes: int, seconds: float) -> str:
+    """Return ``18.2 MB in 3.1 s (5.9 MB/s)``."""
+    speed = size_text(nbytes / max(seconds, 1e-9))
+    return f"{size_text(nbytes)} in {duration_text(seconds)} ({speed}/s)"

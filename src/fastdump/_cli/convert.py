@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
-from rich.text import Text
 
+from fastdump._atomic import replacing
 from fastdump._cli import exit_codes
-from fastdump._cli.console import stdout_console
-from fastdump._cli.json_document import print_json
+from fastdump._cli.console import speed_text
 from fastdump._cli.options import (
-    filter_options,
     follow_links_option,
     json_option,
+    one_or_several,
+    selection_options,
     threads_option,
 )
+from fastdump._cli.report import print_report
+from fastdump._cli.usage import refusing
 from fastdump._cli.vendor_options import (
     FAILED_LIST,
     BilingualCommand,
@@ -29,23 +30,16 @@ from fastdump._cli.vendor_options import (
     vendor_options,
 )
 from fastdump._convert import new_conversion
-from fastdump._convert.options import FILE_TYPES, LAYOUTS, FileType, Options
-from fastdump._convert.output_file import write_atomically
+from fastdump._convert.options import FILE_TYPES, ORDERS, FileType, Options
 from fastdump._convert.report import ConvertReport
-from fastdump._convert.sources import Conditions
-from fastdump._printable import printable
 from fastdump._progress import INTERVAL_S, ProgressBar
-from fastdump._quantities import counted, duration_text, size_text, skipped_text
-from fastdump._stats import no_dump_error
-from fastdump._styles import BAD, SUBTLE, status_style
-
-# Enough to see what is odd; --json has them all.
-_MAX_NOTES = 3
+from fastdump._selection import Selection
+from fastdump._words.quantities import counted
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What is to be converted, where to, and how; `flat` is as in `new_conversion`."""
+    """The arguments of a conversion, in either spelling; `flat` is as in `new_conversion`."""
 
     paths: tuple[str, ...]
     out: str
@@ -66,14 +60,19 @@ class _Request:
     "safetensors: one file a dump; msnpy: npy files named as MindSpore does.",
 )
 @click.option(
-    "--layout",
-    type=click.Choice(LAYOUTS),
-    help="Bring tensors in formats of the device into the order of axes that they had in the "
-    "framework (host), or into this one, without padding. Default: as they are stored.",
+    "--logical",
+    is_flag=True,
+    help="Bring tensors in formats of the device into their logical order, without padding. "
+    "Default: as they are stored.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(ORDERS),
+    help="The order of axes to bring them into; implies --logical.",
 )
 @click.option("--bf16-as-float32", is_flag=True, help="Write bfloat16 as float32.")
 @click.option("--overwrite", is_flag=True, help="Write files again that are there, complete.")
-@filter_options
+@selection_options
 @json_option
 @threads_option
 @follow_links_option
@@ -81,14 +80,11 @@ class _Request:
 def command(
     paths: tuple[str, ...],
     file_type: FileType,
-    layout: str | None,
+    logical: bool,
+    order: str | None,
     bf16_as_float32: bool,
     overwrite: bool,
-    op_type: tuple[str, ...],
-    op_name: tuple[str, ...],
-    step: tuple[int, ...],
-    rank: tuple[int, ...],
-    tensor: tuple[str, ...],
+    conditions: dict[str, Any],
     as_json: bool,
     threads: int | None,
     follow_links: bool,
@@ -111,32 +107,27 @@ def command(
     Examples:
       fastdump convert dump_dir out
       fastdump convert dump_dir out --step 3 --op-type 'MatMul*' -t safetensors
-      fastdump convert dump_dir out --layout host --bf16-as-float32
+      fastdump convert dump_dir out --logical --bf16-as-float32
       fastdump convert -d dump_dir/20240101000000/0/net/1/0 -out out -v 2 -f NCHW
     """  # noqa: D301 (\b is for click: do not wrap)
     options = Options(
         type=file_type,
-        layout=layout,
+        logical=logical or order is not None,
+        order=order,
         bf16_as_float32=bf16_as_float32,
-        io=frozenset(tensor),
         overwrite=overwrite,
     )
     request = _request(paths, options, VendorArguments(**vendor))
-    given = {"op_type": op_type, "op_name": op_name, "step": step, "rank": rank}
-    conditions = {name: value for name, value in given.items() if value}
-    try:
+    with refusing():
         conversion = new_conversion(
-            request.paths,
+            one_or_several(request.paths),
             request.out,
             request.options,
-            cast("Conditions", conditions),
+            Selection.of(conditions),
             threads=threads,
             follow_links=follow_links,
             flat=request.flat,
         )
-    except ValueError as error:
-        # FASTDUMP_THREADS, or directories of one name: options were checked by click.
-        raise click.ClickException(str(error)) from error
     interrupted = False
     start = time.monotonic()
     try:
@@ -154,21 +145,18 @@ def command(
             "goes on from here",
             file=sys.stderr,
         )
-    elif report.files == 0 and not report.failed:
-        raise no_dump_error(request.paths, report.skipped, selected=bool(conditions))
     if request.flat:
         _write_failed_list(Path(request.out), report)
-    if as_json:
-        print_json({"out": request.out, "interrupted": interrupted, **asdict(report)})
-    else:
-        _print(report, request.out, seconds)
+    print_report(report, as_json=as_json, more={"interrupted": interrupted})
+    if not as_json and report.nbytes:
+        print(speed_text(report.nbytes, seconds))
     if interrupted:
         return exit_codes.INTERRUPTED
-    return exit_codes.INCOMPLETE if report.failed else exit_codes.SUCCESS
+    return exit_codes.INCOMPLETE if report.findings else exit_codes.SUCCESS
 
 
 def _request(paths: tuple[str, ...], options: Options, vendor: VendorArguments) -> _Request:
-    """Return what is asked for, in either spelling.
+    """Return the arguments of the conversion, given in either spelling.
 
     Raises
     ------
@@ -182,12 +170,13 @@ def _request(paths: tuple[str, ...], options: Options, vendor: VendorArguments) 
         return _Request(paths[:-1], paths[-1], options, flat=False)
     if paths:
         raise click.UsageError(f"{paths[0]!r}: with -d, paths are given to -d and -out")
-    if options.layout is not None:
-        raise click.UsageError("--layout: with -d, this is -f")
+    if options.logical:
+        raise click.UsageError("--logical, --order: with -d, this is -f")
     options = replace(
         options,
-        layout=vendor.format,
-        layout_shape=vendor.shape or None,
+        logical=vendor.format is not None,
+        order=vendor.format,
+        logical_shape=vendor.shape or None,
         only=vendor.only,
         only_numpy_types=True,
         scalars_have_a_dimension=True,
@@ -198,49 +187,10 @@ def _request(paths: tuple[str, ...], options: Options, vendor: VendorArguments) 
 def _write_failed_list(out: Path, report: ConvertReport) -> None:
     """List the files that failed, one a line; remove a list of an earlier conversion."""
     path = out / FAILED_LIST
-    failed = dict.fromkeys(os.path.abspath(failure.path) for failure in report.failed)  # noqa: PTH100
+    failed = dict.fromkeys(os.path.abspath(failure.path) for failure in report.findings)  # noqa: PTH100
     if not failed:
         path.unlink(missing_ok=True)
         return
-    # A name with a line feed would be two.
-    lines = [file.replace("\n", "\\n") + "\n" for file in failed]
-    write_atomically(path, [os.fsencode(line) for line in lines])
-
-
-def _print(report: ConvertReport, out: str, seconds: float) -> None:
-    console = stdout_console()
-    speed = size_text(report.nbytes / max(seconds, 1e-9))
-    console.print(
-        printable(
-            f"{counted(report.files, 'dump file')}: {counted(report.written, 'file')} written to "
-            f"{out}, {size_text(report.nbytes)} in {duration_text(seconds)} ({speed}/s)"
-        )
-    )
-    if report.kept:
-        console.print(f"{counted(report.kept, 'file')} kept: complete already")
-    if report.renamed:
-        n_renamed = counted(len(report.renamed), "file")
-        console.print(f"{n_renamed} named with digits; mapping.csv beside them says which is which")
-    for line in _note_lines(report):
-        console.print(line)
-    if report.skipped:
-        console.print(f"skipped: {skipped_text(report.skipped)}", style=SUBTLE)
-    if report.failed:
-        console.print(Text(f"failed: {len(report.failed):,}", BAD))
-    for failure in report.failed:
-        tensor = f": {failure.tensor}" if failure.tensor else ""
-        console.print(printable(f"  {failure.path}{tensor}: {failure.reason}"))
-
-
-def _note_lines(report: ConvertReport) -> Iterator[Text]:
-    by_status: dict[str, list[str]] = {}
-    for note in report.noted:
-        tensor = f": {note.tensor}" if note.tensor else ""
-        by_status.setdefault(note.status, []).append(f"  {note.path}{tensor}: {note.note}")
-    for status, lines in by_status.items():
-        style = SUBTLE if status == "noted" else status_style(status)
-        yield Text(f"{status}: {len(lines):,}", style)
-        for line in lines[:_MAX_NOTES]:
-            yield Text(printable(line))
-        if len(lines) > _MAX_NOTES:
-            yield Text(f"  ... and {len(lines) - _MAX_NOTES:,} more", SUBTLE)
+    # A name with a line feed would look like two names.
+    with replacing(path, through_link=False) as file:
+        file.writelines(os.fsencode(name.replace("\n", "\\n") + "\n") for name in failed)

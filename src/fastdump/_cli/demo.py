@@ -1,4 +1,4 @@
-"""``fastdump demo``: a realistic dump to try the other commands on."""
+"""``fastdump demo``: a realistic dump on which to try the other commands."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from rich.text import Text
 
 from fastdump._cli import exit_codes
 from fastdump._cli.console import stdout_console
-from fastdump._printable import printable
-from fastdump._quantities import counted, size_text
-from fastdump._styles import SUBTLE
+from fastdump._cli.usage import refusing
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted, size_text
+from fastdump._words.styles import SUBTLE
 from fastdump.demo import (
     DemoDump,
     OverflowDemo,
@@ -88,24 +89,19 @@ def command(
     if kind != "model" and (size != "small" or n_files is not None or wrong is not None):
         raise click.UsageError(f"--size, --files and --wrong are for --kind model, not {kind}")
     if wrong is not None:
-        try:
-            # Before an earlier dump is removed.
+        # Before an earlier dump is removed.
+        with refusing(click.UsageError):
             check_op_name(wrong)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from error
     if force:
         _remove_earlier(directory)
     if kind == "overflow":
         _print_overflow(write_overflow_demo(directory, seed=seed))
-        return exit_codes.SUCCESS
-    if kind == "watcher":
+    elif kind == "watcher":
         _print_watcher(write_watcher_demo(directory, seed=seed))
-        return exit_codes.SUCCESS
-    try:
-        demo = write_demo(directory, size=size, n_files=n_files, seed=seed, wrong=wrong)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    _print(demo)
+    else:
+        with refusing(click.UsageError):
+            demo = write_demo(directory, size=size, n_files=n_files, seed=seed, wrong=wrong)
+        _print(demo)
     return exit_codes.SUCCESS
 
 
@@ -120,7 +116,7 @@ def _remove_earlier(directory: Path) -> None:
     if not directory.is_dir():
         return
     entries = list(directory.iterdir())
-    # A slip such as `fastdump demo --force ~` must cost nothing.
+    # A slip such as `fastdump demo --force ~` must do no harm.
     for entry in entries:
         if entry.is_symlink() or not entry.match("worldsize2_global_rank[01]"):
             raise click.UsageError(f"--force: {entry} is not part of a demo dump")
@@ -144,8 +140,7 @@ def _print(demo: DemoDump) -> None:
     }
     for name, text in planted.items():
         console.print(Text.assemble((f"  {name:<12}", SUBTLE), printable(text)))
-    quoted = printable(shlex.quote(str(demo.directory)))
-    console.print(f"\nTry:\n  fastdump ls {quoted}\n  fastdump stats {quoted}")
+    _print_hints(demo.directory, "triage", "stats", "ls")
 
 
 def _print_overflow(demo: OverflowDemo) -> None:
@@ -154,7 +149,7 @@ def _print_overflow(demo: OverflowDemo) -> None:
     for record, operator in zip(demo.records, demo.operators, strict=True):
         path = operator.relative_to(demo.directory)
         console.print(printable(f"  {record.name}  {path}"))
-    _print_hint(demo.directory, "overflow")
+    _print_hints(demo.directory, "overflow")
 
 
 def _print_watcher(demo: WatcherDemo) -> None:
@@ -164,9 +159,10 @@ def _print_watcher(demo: WatcherDemo) -> None:
         f"rank {demo.rank}, step {demo.step}: bytes {demo.first_byte:,} to {last:,} of "
         f"output 0 of {demo.watched} are overwritten after {demo.culprit}"
     )
-    _print_hint(demo.directory, "watcher")
+    _print_hints(demo.directory, "watcher")
 
 
-def _print_hint(directory: Path, command: str) -> None:
+def _print_hints(directory: Path, *commands: str) -> None:
     quoted = printable(shlex.quote(str(directory)))
-    stdout_console().print(f"\nTry:\n  fastdump {command} {quoted}")
+    lines = (f"  fastdump {command} {quoted}" for command in commands)
+    stdout_console().print("\n".join(["\nTry:", *lines]))

@@ -1,4 +1,4 @@
-"""``fastdump info``: what a report of a problem should say about this installation."""
+"""``fastdump info``: facts about this installation, for reports of problems."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from fastdump._cli import exit_codes
 from fastdump._cli.console import stdout_console
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import json_option
-from fastdump._printable import printable
-from fastdump._styles import SUBTLE
+from fastdump._cli.usage import refusing
+from fastdump._words.printable import printable
+from fastdump._words.styles import SUBTLE
 
 _DEPENDENCIES = ("numpy", "ml_dtypes", "arro3-core", "arro3-io", "click", "rich")
 
@@ -32,12 +33,10 @@ def command(as_json: bool) -> int:
       fastdump info
       FASTDUMP_SIMD=avx2 fastdump info --json
     """  # noqa: D301 (\b is for click: do not wrap)
-    try:
+    with refusing():
         tiers = _core.simd_tiers()
         threads = _core.default_threads()
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
-    # Empty is as if it were not set.
+    # An empty variable counts as not set.
     forced_tier = os.environ.get("FASTDUMP_SIMD") or None
     forced_threads = os.environ.get("FASTDUMP_THREADS") or None
     versions = {name: _version(name) for name in _DEPENDENCIES}

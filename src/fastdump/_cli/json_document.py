@@ -1,28 +1,26 @@
-"""JSON for programs on stdout, in ASCII: nothing that a name holds acts on a terminal."""
+"""JSON on standard output, in ASCII, so that no name acts on a terminal."""
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-from fastdump import __version__
-from fastdump._column_table import ColumnTable
-from fastdump._table_json import json_text
+from fastdump._json import json_document
+from fastdump._table.column_table import ColumnTable
 
 
-def print_json(document: dict[str, Any]) -> None:
+def print_json(content: Mapping[str, Any]) -> None:
     """Print a document, beginning with the version that wrote it.
 
     Raises
     ------
     ValueError
-        `document` holds a NaN or infinity, for which JSON has no number.
+        If `content` holds a NaN or an infinity; JSON has no number for these.
     """
-    text = json.dumps({"fastdump": __version__, **document}, indent=2, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(json_document(content) + "\n")
 
 
 def print_table(table: ColumnTable[Any]) -> None:
-    """Print the document that its `write` makes of a table."""
-    sys.stdout.writelines(json_text(table, ensure_ascii=True))
+    """Print the JSON document that a table's `write` makes."""
+    sys.stdout.writelines(table.to_json_lines())

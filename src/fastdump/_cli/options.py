@@ -1,62 +1,74 @@
-"""Options that several commands share, each defined once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from fastdump._selection import IO, STATUSES, Selection
+
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-# Far more than any run has steps; keeps `--step 0-9999999999` from filling the memory.
-_MAX_INTEGERS = 1_000_000
-
-
-def _integers(
-    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
-) -> tuple[int, ...]:
-    """Return what ``3``, ``3-5``, ``1,4`` and the vendor's ``0|3-5|10`` say, sorted.
-
-    Raises
-    ------
-    click.BadParameter
-        A value says something else, or far too much.
-    """
-    integers: set[int] = set()
-    for value in values:
-        for part in value.replace("|", ",").split(","):
-            first, dash, last = (text.strip() for text in part.partition("-"))
-            if not _is_number(first) or (dash and not _is_number(last)):
-                message = f"{value!r} is not an integer, a range (3-5) or a list (1,4)."
-                raise click.BadParameter(message, ctx, param)
-            low, high = int(first), int(last if dash else first)
-            if low > high:
-                raise click.BadParameter(f"{part.strip()!r} is an empty range.", ctx, param)
-            if high - low >= _MAX_INTEGERS:
-                message = f"{part.strip()!r} is more than {_MAX_INTEGERS:,} integers."
-                raise click.BadParameter(message, ctx, param)
-            integers.update(range(low, high + 1))
-    return tuple(sorted(integers))
-
-
-def _is_number(text: str) -> bool:
-    # 18 digits fit an int64; str.isdigit alone accepts digits that int() does not.
-    return text.isascii() and text.isdigit() and len(text) <= 18
 
 
 def all_of(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Return one decorator that does what several do."""
+    """Return one decorator that applies several."""
     # Decorators apply from the last to the first; reversed, the help lists options as written.
     return lambda function: functools.reduce(lambda f, d: d(f), reversed(decorators), function)
 
 
 paths_argument = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 
+
+def one_or_several(paths: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return the path if there is only one: it may be the file of a table."""
+    return paths[0] if len(paths) == 1 else paths
+
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document, for programs."
 )
+
+
+def _rows_option(help: str, **options: Any) -> Callable[[Command], Command]:
+    return click.option(
+        "-n", "--rows", type=click.IntRange(min=0), metavar="N", help=help, **options
+    )
+
+
+def rows_option(help: str, default: int) -> Callable[[Command], Command]:
+    """Return an option for how many rows are printed; the command gets None for all."""
+    return _rows_option(
+        help,
+        default=default,
+        show_default=True,
+        callback=lambda _context, _parameter, number: number or None,
+    )
+
+
+def json_rows_option(help: str, default: int) -> Callable[[Command], Command]:
+    """Return an option for how many rows are printed, also as JSON.
+
+    The command gets 0 for all, and None if the option is not given.
+    """
+    return _rows_option(f"{help}; 0 prints all. Default: {default}, with --json all.")
+
+
+def outputs_option(help: str) -> Callable[[Command], Command]:
+    """Return an option for files that tables are written to; the command gets `outputs`."""
+    return click.option(
+        "-o",
+        "--output",
+        "outputs",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help=help,
+    )
+
 
 threads_option = click.option(
     "--threads",
@@ -71,10 +83,10 @@ follow_links_option = click.option(
     help="Follow symbolic links below PATH. Without it they are skipped and counted.",
 )
 
-scan_options = all_of(
+reading_options = all_of(
     threads_option,
     click.option(
-        "--io",
+        "--engine",
         type=click.Choice(["auto", "mmap", "read"]),
         default="auto",
         show_default=True,
@@ -82,38 +94,63 @@ scan_options = all_of(
     ),
     follow_links_option,
 )
+"""Options for reading: the command gets `threads`, `engine` and `follow_links`."""
 
-filter_options = all_of(
-    click.option(
-        "--op-type",
-        multiple=True,
-        metavar="GLOB",
-        help="Only operators of this type, e.g. 'MatMul*'. May be repeated: any may match.",
-    ),
-    click.option(
-        "--op-name",
-        multiple=True,
-        metavar="GLOB",
-        help="Only operators of this name, e.g. '*layer7*'. May be repeated.",
-    ),
-    click.option(
-        "--step",
-        multiple=True,
-        callback=_integers,
-        metavar="STEPS",
-        help="Only these steps: 3, 3-5, 1,4 or '0|3-5|10'. May be repeated.",
-    ),
-    click.option(
-        "--rank",
-        multiple=True,
-        callback=_integers,
-        metavar="RANKS",
-        help="Only these ranks, written like steps. May be repeated.",
-    ),
-    click.option(
-        "--tensor",
-        multiple=True,
-        type=click.Choice(["input", "output", "buffer", "space"]),
-        help="Only tensors of this kind. May be repeated.",
-    ),
+_NUMBERS = {
+    "rank": "Only these ranks",
+    "step": "Only these steps",
+    "device": "Only these devices",
+    "model_id": "Only these models, by number",
+    "index": "Only the inputs, outputs, ... at these positions",
+}
+_PATTERNS = {
+    "op_type": "Only operators of this type, e.g. 'MatMul*'.",
+    "op_name": "Only operators of this name, e.g. 'model.layers.7*', as the model or file names "
+    "spell it.",
+    "dtype": "Only tensors of this element type, e.g. 'bfloat16' or 'float8*'.",
+    "model": "Only models of this name.",
+    "time": "Only dumps of this time, as directories have it.",
+}
+_WORDS = {"io": (IO, "Only tensors of this kind."), "status": (STATUSES, "Only this status.")}
+_ORDER = (
+    *("op_type", "op_name", "io", "index", "dtype", "step", "rank"),
+    *("device", "model", "model_id", "time", "status"),
 )
+
+
+def _condition(name: str) -> Callable[[Command], Command]:
+    option = "--" + name.replace("_", "-")
+    if name in _WORDS:
+        words, help = _WORDS[name]
+        return click.option(
+            option, name, multiple=True, type=click.Choice(words), help=f"{help} May be repeated."
+        )
+    if name in _NUMBERS:
+        help = f"{_NUMBERS[name]}: 3, 3-5, 1,4 or '0|3-5|10'. May be repeated."
+        return click.option(option, name, multiple=True, metavar="NUMBERS", help=help)
+    help = f"{_PATTERNS[name]} May be repeated: any may match."
+    return click.option(option, name, multiple=True, metavar="GLOB", help=help)
+
+
+def selection_options(command: Command) -> Command:
+    """Add an option for each condition on tensors; the command gets them as `conditions`.
+
+    Raises
+    ------
+    click.UsageError
+        If a condition has a value that it cannot have.
+    """
+
+    @functools.wraps(command)
+    def with_conditions(**arguments: Any) -> Any:
+        given = {name: arguments.pop(name) for name in _ORDER}
+        conditions = {name: values for name, values in given.items() if values}
+        for name, values in conditions.items():
+            try:
+                Selection.of({name: values})
+            except ValueError as error:
+                option = "--" + name.replace("_", "-")
+                raise click.UsageError(f"{option}{str(error).removeprefix(name)}") from error
+        return command(conditions=conditions, **arguments)
+
+    return all_of(*map(_condition, _ORDER))(with_conditions)  # type: ignore[return-value]

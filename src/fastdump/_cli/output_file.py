@@ -11,27 +11,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastdump import FastdumpError
-from fastdump._table_files import format_suffix
+from fastdump._cli.usage import refusing
+from fastdump._table.file_format import format_suffix
 
 if TYPE_CHECKING:
-    from fastdump._column_table import ColumnTable
+    from fastdump._table.column_table import ColumnTable
 
 
 def check_output(path: Path, *, also: tuple[str, ...] = ()) -> None:
-    """Find out before the work what would fail after it; `also` are further suffixes.
+    """Raise before the work what would fail after it; `also` are further suffixes.
 
     Raises
     ------
     click.UsageError
-        The suffix says no format.
+        The suffix is not that of a format.
     OSError
-        There is no such directory, or it may not be written to.
+        The directory does not exist or is not writable.
     """
     if path.suffix.lower() not in also:
-        try:
+        with refusing(click.UsageError):
             format_suffix(path)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from error
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
     if not os.access(path.parent, os.W_OK):
@@ -41,7 +40,7 @@ def check_output(path: Path, *, also: tuple[str, ...] = ()) -> None:
 def write_outputs(table: ColumnTable[Any], outputs: Iterable[Path]) -> Exception | None:
     """Write a table to each file that can be written; return the last failure.
 
-    Before printing, for the pipe may go away; a full disk is no reason not to print.
+    Called before printing, because the pipe may go away; a full disk must not prevent printing.
     """
     failure: Exception | None = None
     for output in outputs:

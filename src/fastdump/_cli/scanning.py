@@ -1,46 +1,52 @@
-"""One scan as the commands run it: with a progress bar, and with what is left of it by Ctrl-C."""
+"""Scans as the commands run them: with a progress bar, and with what Ctrl-C leaves of them."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import click
-
-from fastdump import StatsTable
 from fastdump._cli import exit_codes
-from fastdump._progress import INTERVAL_S, ProgressBar
-from fastdump._quantities import counted
-from fastdump._stats import new_scan, no_dump_error, table_of
+from fastdump._cli.options import one_or_several
+from fastdump._cli.usage import refusing
+from fastdump._dump.dump import empty_error, open
+from fastdump._selection import Selection
+from fastdump._stats import new_scan, selected_from, source_of
+from fastdump._table.stats_table import StatsTable
+from fastdump._words.quantities import counted
 
 _NOT_FINISHED = "not finished when interrupted"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a scan gave.
+    """The result of a scan.
 
     Attributes
     ----------
     table
         The rows that were finished.
     nbytes
-        Bytes of tensors that were read.
+        Number of bytes of tensors that were read.
     seconds
-        How long that took.
+        How long reading took.
     interrupted
-        Whether it was ended by Ctrl-C.
+        Whether Ctrl-C ended it.
+    is_written
+        Whether the table was read from a file, so that nothing was scanned.
     """
 
     table: StatsTable
-    nbytes: int
-    seconds: float
-    interrupted: bool
+    nbytes: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    is_written: bool = False
 
     @property
     def exit_code(self) -> int:
-        """What the command ends with if nothing else goes wrong."""
+        """The exit code of the command if nothing else goes wrong."""
         if self.interrupted:
             return exit_codes.INTERRUPTED
         unread = {"malformed", "unreadable"} & self.table.summary()["status"].keys()
@@ -49,66 +55,45 @@ class Outcome:
 
 def scan_paths(
     paths: tuple[str, ...],
+    conditions: Mapping[str, Any],
     *,
     level: str,
-    threads: int | None,
-    io: str,
     follow_links: bool,
-    logical: bool = False,
-    op_type: tuple[str, ...] = (),
-    op_name: tuple[str, ...] = (),
-    step: tuple[int, ...] = (),
-    rank: tuple[int, ...] = (),
-    tensor: tuple[str, ...] = (),
+    **options: Any,
 ) -> Outcome:
-    """Scan and return what was finished, even if that is not all; empty filters select all.
+    """Scan and return what was finished, even if that is not all; or select from a table's file.
+
+    Options are those of `new_scan`.
 
     Raises
     ------
     NoDumpError
-        There is not a single row.
+        If there is not a single row.
     KeyboardInterrupt
-        The same, because it was interrupted before the first row.
+        If it was interrupted before the first row.
     """
-    interrupted = False
+    selection = Selection.of(conditions)
+    source = source_of(one_or_several(paths))
+    if isinstance(source, StatsTable):
+        return Outcome(selected_from(source, selection), is_written=True)
     start = time.monotonic()
-    try:
-        scan = new_scan(
-            paths,
-            level=level,
-            logical=logical,
-            threads=threads,
-            io=io,
-            follow_links=follow_links,
-            op_type=op_type or None,
-            op_name=op_name or None,
-            step=step or None,
-            rank=rank or None,
-            tensor=tensor or None,
-        )
+    interrupted = False
+    with refusing():
+        scan = new_scan(source, selection, level=level, follow_links=follow_links, **options)
         try:
-            with ProgressBar() as bar:
-                scan.run(bar, INTERVAL_S)
+            scan.run(progress=True)
         except KeyboardInterrupt:
             interrupted = True
-    except ValueError as error:
-        # FASTDUMP_THREADS or FASTDUMP_SIMD: options were checked by click.
-        raise click.ClickException(str(error)) from error
     seconds = time.monotonic() - start
-    table = table_of(scan, level)
-    reached = scan.progress()
-    if interrupted and len(table):
-        n_left = reached.files_found - reached.files_done
-        found = (
-            f"{counted(reached.files_found, 'file')}{' found so far' if reached.walking else ''}"
-        )
+    table, reached = scan.table(), scan.progress()
+    if not len(table):
+        if interrupted:
+            raise KeyboardInterrupt
+        raise empty_error(open(source, follow_links=follow_links), selection)
+    if interrupted:
+        found = counted(reached.files_found, "file") + (" found so far" if reached.walking else "")
         print(f"fastdump: interrupted after {reached.files_done:,} of {found}", file=sys.stderr)
-        if n_left:
+        if n_left := reached.files_found - reached.files_done:
             # A table that is written must not pass for a whole one.
             table = StatsTable(table, skipped=table.skipped | {_NOT_FINISHED: n_left})
-    elif interrupted:
-        raise KeyboardInterrupt
-    elif not len(table):
-        selected = bool(op_type or op_name or step or rank or tensor)
-        raise no_dump_error(paths, table.skipped, selected=selected)
     return Outcome(table, reached.bytes_done, seconds, interrupted)

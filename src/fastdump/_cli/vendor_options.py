@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import click
 
 from fastdump._cli.options import all_of
-from fastdump._convert.options import HOST_LAYOUT, LAYOUTS
+from fastdump._convert.options import ORDERS
 
 FAILED_LIST = "convert_failed_file_list.txt"
 """What the vendor calls the list of files that could not be converted."""
 
-_PARAMETERS = {
-    "dump_file": "-d",
-    "output_path": "-out",
-    "dump_version": "-v",
-    "format": "-f",
-    "shape": "-s",
-    "output_tensor": "-o",
-    "input_tensor": "-i",
-    "custom_script_path": "-c",
-}
-
 
 class BilingualCommand(click.Command):
-    """A command whose help shows the vendor's options below its own."""
+    """A command whose help lists the vendor's options below its own."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write two sections in place of one."""
@@ -35,7 +24,7 @@ class BilingualCommand(click.Command):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record and isinstance(parameter, click.Option):
-                (vendors if parameter.name in _PARAMETERS else own).append(record)
+                (vendors if parameter.name in _NAMES else own).append(record)
         for title, records in (("Options", own), ("The vendor's spelling", vendors)):
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -43,7 +32,7 @@ class BilingualCommand(click.Command):
 
 @dataclass(frozen=True, slots=True)
 class VendorArguments:
-    """What was given of the vendor's options; None and () where nothing was."""
+    """The values of the vendor's options; None or () for options that were not given."""
 
     dump_file: str | None
     output_path: str | None
@@ -58,20 +47,20 @@ class VendorArguments:
     def paths(self) -> tuple[str, ...]:
         """The files and directories."""
         assert self.dump_file is not None
-        # A comma may also be in a name.
+        # A name may have a comma too.
         if os.path.lexists(self.dump_file):
             return (self.dump_file,)
         return tuple(path for path in self.dump_file.split(",") if path)
 
     @property
     def only(self) -> tuple[str, int] | None:
-        """The one tensor of each file that is wanted."""
+        """The tensor to convert of each file; None for all."""
         if self.input_tensor is not None:
             return "input", self.input_tensor
         return None if self.output_tensor is None else ("output", self.output_tensor)
 
     def check(self) -> None:
-        """Check what the vendor's command checks.
+        """Check the options as the vendor's command does.
 
         Raises
         ------
@@ -79,7 +68,9 @@ class VendorArguments:
             If options are missing, or exclude each other.
         """
         given = [
-            option for name, option in _PARAMETERS.items() if getattr(self, name) not in (None, ())
+            parameter.opts[0]
+            for parameter in click.get_current_context().command.params
+            if parameter.name in _NAMES and getattr(self, parameter.name) not in (None, ())
         ]
         if self.custom_script_path is not None:
             raise click.UsageError(
@@ -98,6 +89,9 @@ class VendorArguments:
             raise click.UsageError("-d names no path")
 
 
+_NAMES = {field.name for field in fields(VendorArguments)}
+
+
 def _shape(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...]:
     if value is None:
         return ()
@@ -111,7 +105,6 @@ vendor_options = all_of(
     click.option(
         "-d",
         "--dump_file",
-        "dump_file",
         metavar="PATH[,PATH...]",
         help="Dump files, or directories whose own files are converted, not those below them.",
     ),
@@ -131,14 +124,12 @@ vendor_options = all_of(
     click.option(
         "-f",
         "--format",
-        "format",
-        type=click.Choice([layout for layout in LAYOUTS if layout != HOST_LAYOUT]),
+        type=click.Choice(ORDERS),
         help="Bring tensors into this order of axes, without padding.",
     ),
     click.option(
         "-s",
         "--shape",
-        "shape",
         callback=_shape,
         metavar="N,N,...",
         help="The shape that a tensor had before it was stored as FRACTAL_NZ. With -f.",
@@ -146,7 +137,6 @@ vendor_options = all_of(
     click.option(
         "-o",
         "--output_tensor",
-        "output_tensor",
         type=click.IntRange(min=0),
         metavar="INDEX",
         help="Only this output. With -f.",
@@ -154,7 +144,6 @@ vendor_options = all_of(
     click.option(
         "-i",
         "--input_tensor",
-        "input_tensor",
         type=click.IntRange(min=0),
         metavar="INDEX",
         help="Only this input. With -f.",
@@ -162,7 +151,6 @@ vendor_options = all_of(
     click.option(
         "-c",
         "--custom_script_path",
-        "custom_script_path",
         metavar="PATH",
         help="Refused: scripts that convert formats are not run.",
     ),

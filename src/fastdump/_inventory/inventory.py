@@ -1,4 +1,4 @@
-"""What a dump holds, counted from a table that was made of headers only."""
+"""Counts of what a dump holds, from a table that was made from headers only."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from fastdump import StatsRow, StatsTable
+from fastdump._table.row import StatsRow
+from fastdump._table.stats_table import StatsTable
 
-# Enough to see what is wrong; `fastdump stats --bad` lists them all.
+# These are enough to see what is wrong; `fastdump stats --bad` lists all.
 _MAX_EXAMPLES = 3
 
-# Kinds of oddity beside the statuses: tensors that are whole but carry a note; those of a dump that
-# was appended to another in one file.
+# Kinds of oddity beside the statuses: whole tensors that carry a note, and tensors of a dump that
+# was appended to another one in its file.
 NOTED = "noted"
 APPENDED = "appended"
 
 _WORLD_SIZE = re.compile(r"(?:^|/)worldsize(\d{1,6})_global_rank\d+/")
 
-# Sixteen digits; names of exception dumps have a local time in their place.
+# Times have sixteen digits; names of exception dumps have a local time in their place.
 _MICROSECONDS = range(10**15, 10**16)
 
 
 @dataclass
 class Group:
-    """Counts of the rows that share something: a step of a rank, a dtype, the whole dump."""
+    """Counts of rows that belong together: of a step of a rank, of a dtype, or of the dump."""
 
     tensors: int = 0
     reported: int = 0
-    """Tensors of which there are the device's statistics instead of their bytes."""
+    """Tensors of which the dump has the device's statistics instead of their bytes."""
     nbytes: int = 0
-    """Of the other tensors."""
+    """Bytes of the other tensors."""
     paths: set[str] = field(default_factory=set)
     ops: set[tuple[str | None, str | None]] = field(default_factory=set)
     first_timestamp: int | None = None
@@ -50,15 +50,14 @@ class Group:
                 self.reported += 1
             else:
                 self.nbytes += row.nbytes or 0
-        # Only an int is looked up in a range; for None each of its numbers would be tried.
+        # For None, `in` would try each number of the range.
         if row.timestamp is not None and row.timestamp in _MICROSECONDS:
-            first, last = self.first_timestamp, self.last_timestamp
-            self.first_timestamp = row.timestamp if first is None else min(first, row.timestamp)
-            self.last_timestamp = row.timestamp if last is None else max(last, row.timestamp)
+            self.first_timestamp = min(self.first_timestamp or row.timestamp, row.timestamp)
+            self.last_timestamp = max(self.last_timestamp or row.timestamp, row.timestamp)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing of any tensor."""
+        """Whether there is neither a byte nor a statistic of any tensor."""
         return self.nbytes == 0 and self.reported == 0
 
     def document(self) -> dict[str, Any]:
@@ -76,11 +75,11 @@ class Group:
 
 @dataclass
 class Oddity:
-    """Rows that share a status, or that are whole but carry a note."""
+    """Rows that are odd in the same way: of one status, noted, or appended."""
 
     rows: int = 0
     examples: dict[str, str | None] = field(default_factory=dict)
-    """Path to note, of the first few files."""
+    """Notes of the first few files, by path."""
     paths: set[str] = field(default_factory=set)
 
     def add(self, row: StatsRow) -> None:
@@ -97,9 +96,9 @@ class Inventory:
     Parameters
     ----------
     table
-        Made of headers.
+        A table made from headers.
     all_ranks
-        Whether ranks that are not in the table were looked for.
+        Whether the table has all ranks of the dump, so that ranks can be missing.
 
     Attributes
     ----------
@@ -112,16 +111,16 @@ class Inventory:
     dtypes : dict of dtype to Group
         Most bytes first.
     odd : dict of str to Oddity
-        By status; whole tensors that carry a note are under ``noted``.
+        By status, or by `NOTED` or `APPENDED`.
     missing : dict of rank to list of int
         Steps that other ranks have and this one lacks.
     missing_ranks : list of int
-        Ranks of which there is nothing: as many as a directory's name says that there are, or else
-        those between others.
+        Ranks of which there is nothing: of the number that a directory's name tells, or else those
+        between others.
     empty : list of (rank, step)
-        Steps whose files hold neither a byte of any tensor nor its statistics.
+        Steps whose files hold neither a byte nor a statistic of any tensor.
     skipped : dict of str to int
-        Why files were passed over, and how many.
+        Number of skipped files, by reason.
     """
 
     def __init__(self, table: StatsTable, *, all_ranks: bool) -> None:
@@ -130,7 +129,7 @@ class Inventory:
         steps: dict[tuple[int | None, int | None], Group] = defaultdict(Group)
         dtypes: dict[str | None, Group] = defaultdict(Group)
         odd: dict[str, Oddity] = defaultdict(Oddity)
-        # Of the file that the last row is of: rows of a file follow each other.
+        # Rows of one file follow each other. These are facts about the file of the last row.
         path, places = "", set[tuple[object, ...]]()
         world_size = 0
         for row in table:
@@ -201,14 +200,12 @@ def _missing_ranks(ranks: Iterable[int | None], world_size: int) -> list[int]:
     present = {rank for rank in ranks if rank is not None}
     if not present:
         return []
-    # Without a world size, whoever has but some of the ranks may want just those.
+    # Without a world size, a dump that begins or ends with other ranks may be meant to.
     wanted = range(world_size) if world_size else range(min(present), max(present))
     return [rank for rank in wanted if rank not in present]
 
 
-def _missing_steps(
-    steps: Iterable[tuple[int | None, int | None]],
-) -> dict[int, list[int]]:
+def _missing_steps(steps: Iterable[tuple[int | None, int | None]]) -> dict[int, list[int]]:
     by_rank: dict[int, set[int]] = defaultdict(set)
     for rank, step in steps:
         if rank is not None and step is not None:

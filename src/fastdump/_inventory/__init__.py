@@ -1,0 +1,1 @@
+"""Inventory of a dump: counts and oddities from headers, and their text."""
