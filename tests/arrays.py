@@ -11,8 +11,8 @@ import numpy.typing as npt
 from truth import ElementType, packed
 
 from fastdump import testing
-from fastdump._dump_file import DumpFile
-from fastdump._tensor import Tensor
+from fastdump._tensor.dump_file import DumpFile
+from fastdump._tensor.tensor import Tensor
 from fastdump.testing import TensorSpec
 
 NAME = "Add.add.1.2.1700000000000000"

@@ -11,14 +11,20 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 
 from fastdump import _core
 
 # What test modules share beyond fixtures lies beside them; --import-mode=importlib adds no path.
 sys.path.insert(0, str(Path(__file__).parent))
 
+# How long an example takes says nothing on a machine that others use.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
 # Written out here a second time on purpose: the tests do not take the schema from what they test.
 INTEGERS = [
+    "layer",
     "rank",
     "device",
     "model_id",
@@ -48,6 +54,7 @@ NAMES = [
     "step",
     "op_type",
     "op_name",
+    "layer",
     "task_id",
     "stream_id",
     "timestamp",

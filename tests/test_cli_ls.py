@@ -83,7 +83,7 @@ def test_a_step_that_one_rank_lacks_is_missing(
 ) -> None:
     assert listed(capsys, dump)["missing"] == [{"rank": 1, "steps": [1]}]
     main(["ls", str(dump)])
-    assert "rank 1 lacks steps 1" in capsys.readouterr().out.splitlines()
+    assert "rank 1 lacks step 1" in capsys.readouterr().out.splitlines()
 
 
 def test_it_is_printed_for_people(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,7 +198,7 @@ def test_missing_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["ls", str(tmp_path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["missing_ranks"] == [1, 2, 4, 5]
     assert main(["ls", str(tmp_path)]) == 0
-    assert "nothing of rank 1-2, 4-5\n" in capsys.readouterr().out
+    assert "nothing of ranks 1-2, 4-5\n" in capsys.readouterr().out
 
 
 def test_ranks_between_others_are_missing(

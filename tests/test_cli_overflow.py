@@ -96,15 +96,11 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pair(tmp_path, status=0x120)
     found = document(capsys, tmp_path)
     assert list(found) == [
-        *("fastdump", "sentence", "n_records", "n_findings", "records", "skipped"),
+        *("fastdump", "question", "sentence", "clean", "findings", "notes", "records", "skipped"),
     ]
     returned = json.dumps(fastdump.overflow(tmp_path).to_dict())
     assert found == {"fastdump": fastdump.__version__, **json.loads(returned)}
-    assert (found["fastdump"], found["n_records"], found["n_findings"]) == (
-        fastdump.__version__,
-        1,
-        1,
-    )
+    assert len(found["findings"]) == 1
     (record,) = found["records"]
     assert list(record) == [
         *("rank", "time", "device", "model", "model_id", "step", "timestamp", "path", "appended"),
@@ -113,10 +109,10 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert record["document"]["AI Core"]["status"] == 0x120  # as the vendor's converter writes it
     core = record["units"][2]
     assert list(core) == [
-        *("unit", "overflowed", "fields", "statuses", "bits", "meaning", "join", "join_note"),
-        "operator",
+        *("unit", "fields", "statuses", "bits", "meaning", "overflowed"),
+        *("join", "join_note", "operator"),
     ]
-    assert [bit["mask"] for bit in core["bits"]] == ["0x20", "0x100"]
+    assert [bit["mask"] for bit in core["bits"]] == [0x20, 0x100]
     assert core["fields"]["task_id"] == 7
     assert core["operator"]["op_name"] == "net/Add"
     assert core["operator"]["tensors"][1]["pos_inf"] == 1

@@ -169,12 +169,12 @@ def test_where_the_bad_values_are(tmp_path: Path, capsys: pytest.CaptureFixture[
     path = testing.write_dump(tmp_path / "Add.a.1.1.1700000000000000", outputs=[x, x[:1]])
     out = shown(str(path), capsys)
     assert "first_bad 10 [2, 0]" in out
-    assert "bad in 4 of 9 of the first dimension" in out
+    assert "bad at 4 of 9 indices of the first dimension" in out
     # Rows that are bad in the same way are told as one; output.1 is clean.
     assert [line.strip() for line in out.splitlines() if line.startswith(" " * 12)] == [
-        "[2..3] 5 nan",
-        "[5] 2 +inf",
-        "[7] 1 -inf",
+        "[2..3] 5 NaN",
+        "[5] 2 +Inf",
+        "[7] 1 -Inf",
     ]
     (tensor, clean) = json.loads(shown(str(path), capsys, "--json"))["tensors"]
     assert tensor["bad_rows"] == [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +15,10 @@ import numpy as np
 import pytest
 
 import fastdump
-from fastdump import testing
+from fastdump import _progress, testing
 from fastdump._cli import main, scanning
 from fastdump._progress import ProgressBar
+from fastdump._selection import Selection
 from fastdump._stats import new_scan
 
 CLEAN = np.linspace(-3, 4, 24, dtype=np.float32).reshape(4, 6)
@@ -177,8 +179,8 @@ def test_health_shows_no_moments(dump: Path, capsys: pytest.CaptureFixture[str])
         (["--op-type", "Mat*", "--op-type", "Masked"], [("Masked", 0, 0), ("MatMul", 0, 1)]),
         (["--op-name", "*1/*"], [("MatMul", 0, 1)]),
         (["--rank", "1"], [("Add", 1, 0)]),
-        (["--step", "1-7", "--tensor", "output"], [("Add", 0, 1), ("MatMul", 0, 1)]),
-        (["--step", "0|2-3|10", "--tensor", "input"], [("Add", 0, 0)]),
+        (["--step", "1-7", "--io", "output"], [("Add", 0, 1), ("MatMul", 0, 1)]),
+        (["--step", "0|2-3|10", "--io", "input"], [("Add", 0, 0)]),
         (["--step", "5", "--step", "1,9", "--op-type", "Add"], [("Add", 0, 1)] * 2),
     ],
 )
@@ -199,7 +201,7 @@ def test_engine_and_threads_change_nothing(
 ) -> None:
     main(["stats", str(dump), "--json"])
     expected = capsys.readouterr().out
-    assert main(["stats", str(dump), "--json", "--io", engine, "--threads", "3"]) == 0
+    assert main(["stats", str(dump), "--json", "--engine", engine, "--threads", "3"]) == 0
     assert capsys.readouterr().out == expected
 
 
@@ -254,7 +256,7 @@ def test_the_worst_file_can_be_shown_by_pasting_a_line(
         program, *line = shlex.split(capsys.readouterr().out.splitlines()[-1])
         assert program == "fastdump"
         assert main(line) == 0
-        assert capsys.readouterr().out.splitlines()[0] == str(path)
+        assert capsys.readouterr().out.splitlines()[0] == f"{path}:output.0"
 
 
 HOSTILE = "evil\x1b]0;title\x07\x9b2J\u202e[red]bad[/red]:boom:\x7f\u200b"
@@ -291,7 +293,7 @@ def test_ctrl_c_keeps_what_was_finished(
         def __call__(self, progress: fastdump.Progress) -> None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(scanning, "ProgressBar", Interrupting)
+    monkeypatch.setattr(_progress, "ProgressBar", Interrupting)
     file = tmp_path / "finished.csv"
     # The last report comes when all files are done: here everything is kept.
     assert main(["stats", str(dump), "-o", str(file)]) == 130
@@ -311,12 +313,12 @@ def test_what_ctrl_c_left_out_is_counted_in_the_table(
     class Interrupted:
         """A scan of one rank that says it found more."""
 
-        def __init__(self, *args: Any, **options: Any) -> None:
-            self.scan = new_scan(*args, **options | {"rank": 0})
-            self.table, self.skipped = self.scan.table, self.scan.skipped
+        def __init__(self, what: Any, selection: Selection, **options: Any) -> None:
+            self.scan = new_scan(what, replace(selection, rank=((0, 0),)), **options)
+            self.table = self.scan.table
 
-        def run(self, on_progress: object, interval_s: float) -> None:
-            self.scan.run(None, interval_s)
+        def run(self, *, progress: bool) -> None:
+            self.scan.run()
             raise KeyboardInterrupt
 
         def progress(self) -> SimpleNamespace:
@@ -342,7 +344,7 @@ def test_ctrl_c_before_the_first_row_leaves_nothing(
         def __enter__(self) -> ProgressBar:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(scanning, "ProgressBar", Interrupting)
+    monkeypatch.setattr(_progress, "ProgressBar", Interrupting)
     file = tmp_path / "finished.csv"
     assert main(["stats", str(dump), "-o", str(file)]) == 130
     assert capsys.readouterr() == ("", "fastdump: interrupted\n")

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from fastdump._printable import printable
-from fastdump._quantities import (
+from fastdump._words.printable import printable
+from fastdump._words.quantities import (
     duration_text,
-    ranges_text,
+    integers_text,
     shape_text,
     size_text,
     time_text,
     value_text,
 )
-from fastdump._text_table import Cell, Column, TextTable, elide_middle, plain
+from fastdump._words.text_table import Cell, Column, TextTable, elide_middle, plain
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
@@ -176,4 +176,4 @@ def test_shapes_times_and_ranges() -> None:
     assert shape_text(None) == ""
     assert time_text(1_700_000_000_123_456) == "2023-11-14 22:13:20 UTC"
     assert time_text(2**63 - 1) == str(2**63 - 1)
-    assert ranges_text([0, 1, 2, 3, 5, 9, 10]) == "0-3, 5, 9-10"
+    assert integers_text([0, 1, 2, 3, 5, 9, 10]) == "0-3, 5, 9-10"

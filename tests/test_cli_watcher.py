@@ -105,14 +105,15 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, tmp_path, "--json")
     found = json.loads(out)
     assert list(found) == [
-        *("fastdump", "sentence", "check", "notes", "n_findings", "counts", "comparisons"),
-        "skipped",
+        *("fastdump", "question", "sentence", "clean", "findings", "notes"),
+        *("check", "counts", "comparisons", "skipped"),
     ]
     document = json.dumps(fastdump.watcher(tmp_path).to_dict())
     assert found == {"fastdump": fastdump.__version__, **json.loads(document)}
     assert (found["fastdump"], found["check"]) == (fastdump.__version__, "watcher")
-    assert (found["n_findings"], found["counts"]) == (1, {"changed": 1})
+    assert found["counts"] == {"changed": 1}
     (comparison,) = found["comparisons"]
+    assert found["findings"] == [comparison]
     assert list(comparison) == [
         *("rank", "time", "device", "model", "model_id", "step", "op_type", "op_name", "output"),
         *("dtype", "shape", "nbytes", "address", "path", "seen_by", "seen_as", "seen_path"),

@@ -18,7 +18,7 @@ def compared(tmp_path: Path, **options: object) -> ComparisonTable:
 
 
 def causes(table: ComparisonTable) -> dict[str | None, str]:
-    return {op.op_name: op.cause for op in table.divergences()}
+    return {op.op_name: op.cause for op in table.findings}
 
 
 def test_runs_that_agree(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_runs_that_agree(tmp_path: Path) -> None:
     chain(tmp_path / "b", wrong={2: 1e-7})
     table = compared(tmp_path)
     assert table.first_divergence is None
-    assert table.divergences() == table.by_added_error() == []
+    assert list(table.findings) == table.by_added_error() == []
     assert table.sentence == "No divergence: 18 pairs agree within tolerance, 11 of them bit-equal."
     assert not table.diverges.any()
 
@@ -124,7 +124,7 @@ def test_files_for_inputs_and_outputs_of_a_collective_are_joined(tmp_path: Path)
             y = X + np.float32(error * i)
             write_op(tmp_path / side, "HcomAllReduce h", at=10 * i + 1, outputs=[y])
     table = compared(tmp_path)
-    (op,) = table.divergences()
+    (op,) = table.findings
     assert (op.cause, op.timestamp) == ("here", 1_700_000_000_000_011)
     assert op.input_error == 0
 
@@ -149,7 +149,7 @@ def test_nan_in_one_is_an_infinite_error(tmp_path: Path) -> None:
             tmp_path / side, "Add z", at=2, inputs=[X], outputs=[out * (2 if side == "a" else 1)]
         )
     table = compared(tmp_path)
-    by_name = {op.op_name: op for op in table.divergences()}
+    by_name = {op.op_name: op for op in table.findings}
     assert by_name["x"].added_error == math.inf
     assert by_name["y"].added_error == 0  # of its inputs too
     assert table.sentence.startswith("Rank 0, step 0: Div x is the first")
@@ -180,7 +180,7 @@ def test_the_demo_dump_with_a_wrong_operator(tmp_path: Path) -> None:
         file.seek(tensor.offset)
         file.write(wrong.tobytes())
     table = compared(tmp_path)
-    (found,) = table.divergences()
+    (found,) = table.findings
     assert (found.rank, found.step, found.op_name) == (1, 0, name)
     assert found.cause == "here"
     assert found.added_error == pytest.approx(0.1, rel=0.01)
@@ -208,7 +208,7 @@ def test_the_wrong_operator_of_a_demo_run(tmp_path: Path) -> None:
     write_demo(tmp_path / "b")
     write_demo(tmp_path / "a", wrong=name)
     table = compared(tmp_path)
-    here = [op for op in table.divergences() if op.cause == "here"]
+    here = [op for op in table.findings if op.cause == "here"]
     assert {op.op_name for op in here} == {name}
     assert len(here) == 4  # on both ranks, in both steps
     assert table.first_divergence == here[0]

@@ -26,9 +26,9 @@ ENGINES = ("mmap", "read", "auto")
 
 
 def run(
-    a: list[Place], b: list[Place], *, threads: int = 2, io: str = "auto"
+    a: list[Place], b: list[Place], *, threads: int = 2, engine: str = "auto"
 ) -> list[dict[str, Any]]:
-    comparison = _core.Comparison(a, b, threads=threads, io=io, **OPTIONS)
+    comparison = _core.Comparison(a, b, threads=threads, engine=engine, **OPTIONS)
     comparison.run(None, 1.0)
     rows: list[dict[str, Any]] = pa.table(pa.record_batch(comparison.table())).to_pylist()
     assert comparison.progress().pairs_done == len(rows)
@@ -144,9 +144,9 @@ def test_a_private_format_beside_the_hosts(
         assert_metrics(row, a, b)
 
 
-@pytest.mark.parametrize("io", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_engines_and_threads_give_the_same_bits(tmp_path: Path, io: str, threads: int) -> None:
+def test_engines_and_threads_give_the_same_bits(tmp_path: Path, engine: str, threads: int) -> None:
     sides: tuple[list[Place], list[Place]] = ([], [])
     pairs = []
     for i, case in enumerate(CASES):
@@ -155,7 +155,7 @@ def test_engines_and_threads_give_the_same_bits(tmp_path: Path, io: str, threads
         pairs.append((a, b))
         sides[0].append(write(tmp_path / f"{i}.a", store(a), format, shape, start=5))
         sides[1].append(write_host(tmp_path / f"{i}.b", b, start=i))
-    for row, (a, b) in zip(run(*sides, threads=threads, io=io), pairs, strict=True):
+    for row, (a, b) in zip(run(*sides, threads=threads, engine=engine), pairs, strict=True):
         assert_metrics(row, a, b)
 
 
@@ -226,9 +226,9 @@ def test_packed_elements(tmp_path: Path) -> None:
     assert row["count"] is None
 
 
-@pytest.mark.parametrize("io", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("case", ["NC1HWC0 small", "NC1HWC0 large"])
-def test_files_that_end_early(tmp_path: Path, case: str, io: str) -> None:
+def test_files_that_end_early(tmp_path: Path, case: str, engine: str) -> None:
     format, store, shape = CASES[case]
     a, b = pair_of(shape, np.float16, np.float16)
     stored = store(a)
@@ -236,19 +236,19 @@ def test_files_that_end_early(tmp_path: Path, case: str, io: str) -> None:
     place_b = write_host(tmp_path / "b", b)
     # What is missing is padding: channels behind the last.
     os.truncate(tmp_path / "a", stored.nbytes - 2)
-    (row,) = run([place_a], [place_b], io=io)
+    (row,) = run([place_a], [place_b], engine=engine)
     assert_metrics(row, a, b)
     # Any element may be missing: so are all.
     os.truncate(tmp_path / "a", stored.nbytes // 2)
-    (row,) = run([place_a], [place_b], io=io)
+    (row,) = run([place_a], [place_b], engine=engine)
     assert (row["status"], row["count"], row["cosine_similarity"]) == ("truncated", 0, None)
     assert row["note"] == f"a: the file ends early: {a.size} elements are missing"
     os.truncate(tmp_path / "a", 0)
-    assert run([place_a], [place_b], io=io)[0]["status"] == "truncated"
+    assert run([place_a], [place_b], engine=engine)[0]["status"] == "truncated"
     # The other side is read as far as it goes.
     place_a = write(tmp_path / "a", stored, format, shape)
     os.truncate(tmp_path / "b", 2 * 100)
-    (row,) = run([place_a], [place_b], io=io)
+    (row,) = run([place_a], [place_b], engine=engine)
     assert row["note"] == f"b: the file ends early: {b.size - 100} elements are missing"
     del row["status"], row["note"]
     assert row == metrics_of(a.reshape(-1)[:100], b.reshape(-1)[:100])

@@ -449,7 +449,7 @@ def run(
     **options: Any,
 ) -> list[dict[str, Any]]:
     defaults: dict[str, Any] = {
-        **{"rtol": 1e-5, "atol": 1e-8, "kl": True, "threads": 2, "io": "auto"}
+        **{"rtol": 1e-5, "atol": 1e-8, "kl": True, "threads": 2, "engine": "auto"}
     }
     comparison = _core.Comparison(a, b, **{**defaults, **options})
     comparison.run(on_progress, 0.05)
@@ -527,16 +527,16 @@ def expected(files: dict[str, tuple[Place, Place, bytes, bytes]]) -> list[dict[s
     ]
 
 
-@pytest.mark.parametrize("io", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("threads", THREADS)
 def test_files_have_the_bits_of_their_bytes_in_memory(
     files: dict[str, tuple[Place, Place, bytes, bytes]],
     expected: list[dict[str, Any]],
-    io: str,
+    engine: str,
     threads: int,
 ) -> None:
     a, b = ([pair[side] for pair in files.values()] for side in (0, 1))
-    rows = run(a, b, io=io, threads=threads)
+    rows = run(a, b, engine=engine, threads=threads)
     assert {(row["status"], row["note"]) for row in rows} == {("ok", None)}
     assert list(map(metrics_of, rows)) == expected
 
@@ -551,7 +551,7 @@ a, b = json.load(sys.stdin)
 def places(side):
     return [(path.encode(), offset, dtype, n) for path, offset, dtype, n in side]
 comparison = _core.Comparison(
-    places(a), places(b), rtol=1e-5, atol=1e-8, kl=True, threads=2, io="auto"
+    places(a), places(b), rtol=1e-5, atol=1e-8, kl=True, threads=2, engine="auto"
 )
 comparison.run(None, 1.0)
 rows = pa.table(pa.record_batch(comparison.table())).to_pylist()
@@ -641,8 +641,8 @@ def test_statuses(tmp_path: Path) -> None:
     assert (row["status"], row["note"], row["count"]) == ("ok", None, 0)
 
 
-@pytest.mark.parametrize("io", ENGINES)
-def test_numbers_that_lie_about_the_file(io: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_numbers_that_lie_about_the_file(engine: str, tmp_path: Path) -> None:
     """However many elements are claimed, there are no more than the file has, and no wait."""
     n = 3 * MIB
     path, other = tmp_path / "a", tmp_path / "b"
@@ -654,7 +654,7 @@ def test_numbers_that_lie_about_the_file(io: str, tmp_path: Path) -> None:
     rows = run(
         [place(path, "float16", claimed, offset) for claimed, offset in claims],
         [place(other, "float16", claimed, offset) for claimed, offset in claims],
-        io=io,
+        engine=engine,
     )
     counts = [n, n, n, n, n - 1, 0, 0]
     assert [row["count"] for row in rows] == counts
@@ -665,15 +665,15 @@ def test_numbers_that_lie_about_the_file(io: str, tmp_path: Path) -> None:
     assert [metrics_of(row) for row in rows[:4]] == [whole] * 4
 
 
-@pytest.mark.parametrize("io", ENGINES)
-def test_one_file_on_both_sides(io: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_file_on_both_sides(engine: str, tmp_path: Path) -> None:
     values = np.random.default_rng(12).normal(0, 1, 5 * MIB).astype(np.float16)
     path = tmp_path / "both"
     path.write_bytes(values.tobytes())
     n = 4 * MIB
     a = [place(path, "float16", n), place(path, "float16", n, 64)]
     b = [place(path, "float16", n), place(path, "float16", n, 2 * MIB)]
-    same, shifted = run(a, b, io=io)
+    same, shifted = run(a, b, engine=engine)
     assert same["bit_equal"]
     expected = compare_arrays(values[32 : 32 + n], values[MIB : MIB + n], kl=True)
     assert metrics_of(shifted) == expected
@@ -708,7 +708,7 @@ def test_no_pairs() -> None:
 
 
 def test_the_table_has_typed_columns() -> None:
-    comparison = _core.Comparison([], [], rtol=0, atol=0, kl=False, threads=1, io="read")
+    comparison = _core.Comparison([], [], rtol=0, atol=0, kl=False, threads=1, engine="read")
     comparison.run(None, 1.0)
     schema = pa.record_batch(comparison.table()).schema
     assert schema.names == [*METRICS, "status", "note"]
@@ -730,15 +730,15 @@ def test_the_table_has_typed_columns() -> None:
         ({"rtol": math.nan}, "rtol"),
         ({"atol": math.inf}, "atol"),
         ({"threads": 0}, "threads"),
-        ({"io": "fast"}, "io"),
+        ({"engine": "fast"}, "engine"),
     ],
 )
 def test_options_that_cannot_be(options: dict[str, Any], words: str) -> None:
-    usual: dict[str, Any] = {"rtol": 0.0, "atol": 0.0, "kl": False, "threads": 1, "io": "read"}
+    usual: dict[str, Any] = {"rtol": 0.0, "atol": 0.0, "kl": False, "threads": 1, "engine": "read"}
     with pytest.raises(ValueError, match=words):
         _core.Comparison([], [], **{**usual, **options})
-    if "io" not in options:
-        del usual["io"]
+    if "engine" not in options:
+        del usual["engine"]
         with pytest.raises(ValueError, match=words):
             _core.compare_buffers(b"", "int8", b"", "int8", 0, **{**usual, **options})
 
@@ -746,9 +746,9 @@ def test_options_that_cannot_be(options: dict[str, Any], words: str) -> None:
 def test_arguments_that_do_not_fit() -> None:
     options: dict[str, Any] = {"rtol": 0.0, "atol": 0.0, "kl": False, "threads": 1}
     with pytest.raises(ValueError, match="1 tensors cannot be compared with 0"):
-        _core.Comparison([(b"a", 0, "int8", 0)], [], io="read", **options)
+        _core.Comparison([(b"a", 0, "int8", 0)], [], engine="read", **options)
     with pytest.raises(ValueError, match="null byte"):
-        _core.Comparison([(b"a\0", 0, "int8", 0)], [(b"a", 0, "int8", 0)], io="read", **options)
+        _core.Comparison([(b"a\0", 0, "int8", 0)], [(b"a", 0, "int8", 0)], engine="read", **options)
     with pytest.raises(ValueError, match="3 bytes are too few for 2 elements of float16"):
         _core.compare_buffers(bytes(4), "float16", bytes(3), "float16", 2, **options)
     with pytest.raises(ValueError, match='dtype "string"'):
@@ -758,7 +758,7 @@ def test_arguments_that_do_not_fit() -> None:
 def test_a_comparison_runs_once_and_has_a_table_in_the_end(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(bytes(100))
     pair = [place(tmp_path / "a", "int8", 100)]
-    comparison = _core.Comparison(pair, pair, rtol=0, atol=0, kl=False, threads=1, io="read")
+    comparison = _core.Comparison(pair, pair, rtol=0, atol=0, kl=False, threads=1, engine="read")
     with pytest.raises(RuntimeError, match="has not ended"):
         comparison.table()
     reports: list[tuple[int, int, int]] = []
@@ -779,7 +779,7 @@ def test_an_exception_stops_it_and_keeps_what_was_done(
     files: dict[str, tuple[Place, Place, bytes, bytes]], expected: list[dict[str, Any]]
 ) -> None:
     a, b = ([pair[side] for pair in files.values()] * 20 for side in (0, 1))
-    comparison = _core.Comparison(a, b, rtol=1e-5, atol=1e-8, kl=True, threads=2, io="auto")
+    comparison = _core.Comparison(a, b, rtol=1e-5, atol=1e-8, kl=True, threads=2, engine="auto")
 
     class StopError(Exception):
         pass

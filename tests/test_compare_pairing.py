@@ -68,7 +68,7 @@ def test_two_ranks_are_compared_with_each_other(tmp_path: Path) -> None:
     table = fastdump.compare(*ranks)
     assert set(table["verdict"]) == {"equal"}
     assert (set(table["rank"]), set(table["rank_b"])) == ({0}, {1})
-    assert table.head["notes"] == ["rank 0 of a compared with rank 1 of b"]
+    assert table.about["notes"] == ["rank 0 of a compared with rank 1 of b"]
 
 
 def test_a_reference_without_rank_and_step(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from comparisons import RNG, X, chain, write_op
+from comparisons import X, chain, write_op
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,11 +41,11 @@ def test_no_tensor_is_opened(tmp_path: Path) -> None:
     for a, b in (paths, map(fastdump.read_stats, paths)):
         table = fastdump.compare(a, b)
         assert set(table["note"]) == {NOTE}
-        assert table.head["compared"] == "statistics"
+        assert table.about["compared"] == "statistics"
         first = table.first_divergence
         assert first is not None
         assert (first.op_name, first.cause) == ("layers.2/Mul", "here")
-        assert "statistics differ by" in table.sentence
+        assert "statistics that differ by" in table.sentence
         unknown = ("cosine_similarity", "max_abs_error", "rmse", "bit_equal", "mismatched")
         for name in unknown:
             assert pa.table(table)[name].null_count == len(table)
@@ -138,7 +138,7 @@ def test_tensors_of_another_size(make_arrow: Any) -> None:
 
 def test_statistics_that_the_device_wrote(tmp_path: Path) -> None:
     """Six digits are no divergence."""
-    x = RNG.normal(0, 1, 100)
+    x = np.random.default_rng(0).normal(0, 1, 100)
     for side, factor in (("a", 1 + 4e-6), ("b", 1.0)):
         directory = tmp_path / side
         directory.mkdir()
@@ -148,7 +148,7 @@ def test_statistics_that_the_device_wrote(tmp_path: Path) -> None:
     for a, b in (sides, (next(side.iterdir()) for side in sides)):
         table = fastdump.compare(a, b)
         assert table["verdict"].tolist() == ["similar"]
-        assert table.head["compared"] == "statistics"
+        assert table.about["compared"] == "statistics"
         assert (table[0].statistics_difference or 0) > 1e-6
 
 

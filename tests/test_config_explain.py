@@ -326,7 +326,7 @@ def test_the_size_in_words(table: StatsTable) -> None:
     assert "4 steps on 2 ranks: about 256 B." in text
     text = str(config.explain(parse(dump_list=[{"layer": ["a/1", "typo"]}]), like=table))
     assert 'Not in the example: "typo".' in text
-    outputs = table.filter(tensor="output")
+    outputs = table.filter(io="output")
     text = str(config.explain(parse(dump_list=[{}], dump_mode="all"), like=outputs))
     assert "Not counted: inputs, because the example has none." in text
 
@@ -519,7 +519,7 @@ def test_what_was_promised_and_is_missing(
 
 
 def test_inputs_that_are_missing(table: StatsTable) -> None:
-    outputs = table.filter(tensor="output")
+    outputs = table.filter(io="output")
     assert config.missing(parse(dump_list=[{}]), outputs) == []
     for mode in ("input", "all"):
         assert config.missing(parse(dump_list=[{}], dump_mode=mode), outputs) == [

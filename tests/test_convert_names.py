@@ -54,7 +54,7 @@ def test_files_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
     first = write(tmp_path / "a", outputs=[X])
     second = write(tmp_path / "b", outputs=[INT])
     report = fastdump.convert([first, second], tmp_path / "out", threads=1)
-    (failure,) = report.failed
+    (failure,) = report.findings
     assert (failure.path, report.written) == (str(second), 1)
     assert str(first) in failure.reason
     np.testing.assert_array_equal(np.load(next((tmp_path / "out").iterdir())), X)
@@ -72,11 +72,11 @@ def test_selections(dump: Path, tmp_path: Path) -> None:
         "Mul.x_mul.space.0.bin",
     ]
     assert converted(op_name=["*loose", "nothing"]) == ["Add.loose.output.0.npy"]
-    assert converted(tensor=["space", "buffer"], step=0) == [
+    assert converted(io=["space", "buffer"], step=0) == [
         "Mul.x_mul.l1buffer.0.bin",
         "Mul.x_mul.space.0.bin",
     ]
-    assert converted(tensor="input", step=[0, 5]) == [
+    assert converted(io="input", step=[0, 5]) == [
         "Add.x_add.input.0.npy",
         "Add.x_add.input.1.npy",
     ]
@@ -113,7 +113,7 @@ def test_nothing_leads_out_of_the_output_directory(file_type: str, tmp_path: Pat
     assert all(b"escaped" not in os.fsencode(path) for path in out.iterdir()) or (
         file_type == "msnpy"  # takes the last part of the name, which leads nowhere
     )
-    assert report.written == len(HOSTILE) + 3 - len(report.failed)
+    assert report.written == len(HOSTILE) + 3 - len(report.findings)
     assert not any("/" in name for name in report.renamed.values())
     assert not Path(tmp_path.parent / "escaped").exists()
 
@@ -124,7 +124,7 @@ def test_long_names_become_digits_with_a_row_in_a_table(tmp_path: Path) -> None:
     too_long = write(tmp_path / "dump", longest + "n", outputs=[X * 2, INT])
     out = tmp_path / "out"
     report = fastdump.convert(tmp_path / "dump", out)
-    assert not report.failed
+    assert not report.findings
     rows = (out / "mapping.csv").read_text().splitlines()
     table = dict(row.split(",") for row in rows)
     assert len(table) == len(rows) == 2
@@ -170,7 +170,7 @@ def test_a_table_is_added_to_and_never_followed_out(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "mapping.csv").write_bytes(b"1,half a ro")
-    assert not fastdump.convert(path, out).failed
+    assert not fastdump.convert(path, out).findings
     first, second = (out / "mapping.csv").read_bytes().splitlines()
     assert first == b"1,half a ro"
     assert second.endswith(b",%s.output.0.npy" % path.name.encode())
@@ -181,7 +181,7 @@ def test_a_table_is_added_to_and_never_followed_out(tmp_path: Path) -> None:
     (linked / "mapping.csv").symlink_to(elsewhere)
     report = fastdump.convert(path, linked)
     assert not elsewhere.exists()
-    (failure,) = report.failed
+    (failure,) = report.findings
     assert failure.reason.endswith("mapping.csv")
     assert [path.name for path in linked.iterdir()] == ["mapping.csv"]
 

@@ -7,6 +7,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def test_a_disk_that_is_full_leaves_no_part_of_a_file(
 import resource, sys, fastdump
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 report = fastdump.convert(sys.argv[1], sys.argv[2])
-for failure in report.failed:
+for failure in report.findings:
     print(failure.path, failure.tensor, failure.reason, sep="|")
 print(report.written)
 """
@@ -123,7 +124,7 @@ def test_a_table_that_cannot_be_written_is_as_it_was(
     program = """
 import resource, sys, fastdump
 resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))
-(failure,) = fastdump.convert(sys.argv[1], sys.argv[2]).failed
+(failure,) = fastdump.convert(sys.argv[1], sys.argv[2]).findings
 print(failure.reason)
 """
     assert run_python(program, path, out).startswith(os.strerror(errno.EFBIG))
@@ -136,7 +137,7 @@ def test_a_directory_that_cannot_be_made_fails_its_files_only(dump: Path, tmp_pa
     (out / "other dir").write_text("in the way")
     report = fastdump.convert(dump, out)
     assert report.written == 12
-    (failure,) = report.failed
+    (failure,) = report.findings
     assert "loose" in failure.path
     assert (out / "other dir").read_text() == "in the way"
 
@@ -146,7 +147,7 @@ def test_a_directory_in_the_place_of_a_file_fails_it(tmp_path: Path) -> None:
     (tmp_path / "out" / f"{path.name}.output.0.npy").mkdir(parents=True)
     report = fastdump.convert(path, tmp_path / "out")
     assert report.written == 1
-    (failure,) = report.failed
+    (failure,) = report.findings
     assert failure.tensor == "output.0"
     assert not leftovers(tmp_path)
 
@@ -157,7 +158,7 @@ def test_a_directory_that_may_not_be_written_to(dump: Path, tmp_path: Path) -> N
     (out / "other dir").mkdir(parents=True)
     (out / "other dir").chmod(0o500)
     report = fastdump.convert(dump, out)
-    (failure,) = report.failed
+    (failure,) = report.findings
     assert failure.reason.startswith(os.strerror(errno.EACCES))
 
 
@@ -207,7 +208,7 @@ def test_an_interruption_leaves_whole_files_only(
         conversion.run(press_ctrl_c, 0.01)
     assert names(out) == [f"{done.name}.output.0.npy"]
     report = conversion.report()
-    assert (report.written, report.failed) == (1, ())
+    assert (report.written, report.findings) == (1, ())
     monkeypatch.undo()
     report = fastdump.convert(tmp_path / "dump", out)
     assert (report.written, report.kept) == (2, 1)
@@ -242,7 +243,7 @@ def test_two_conversions_at_once_do_not_disturb_each_other(tmp_path: Path) -> No
         run.start()
     for run in runs:
         run.join()
-    assert all(report.written == 40 and not report.failed for report in reports)
+    assert all(report.written == 40 and not report.findings for report in reports)
     fastdump.convert(dump, tmp_path / "alone", threads=1)
     one, other = tree(tmp_path / "alone"), tree(out)
     tables = [set(content.pop("mapping.csv").splitlines()) for content in (one, other)]
@@ -257,7 +258,8 @@ def test_two_conversions_at_once_do_not_disturb_each_other(tmp_path: Path) -> No
 def test_threads_do_not_change_anything(threads: int, dump: Path, tmp_path: Path) -> None:
     (dump / "other dir" / f"Bad.bad.1.7.{TIME}").write_bytes(b"bad")
     report = fastdump.convert(dump, tmp_path / "out", threads=threads)
-    assert report == fastdump.convert(dump, tmp_path / "one", threads=1)
+    other = fastdump.convert(dump, tmp_path / "one", threads=1)
+    assert report == replace(other, out=report.out)
     assert tree(tmp_path / "out") == tree(tmp_path / "one")
 
 
@@ -296,11 +298,12 @@ def test_threads_wait_for_tasks_that_a_task_adds() -> None:
 def test_a_report_is_in_the_order_of_execution() -> None:
     ledger = Ledger(3, Counter())
     for place in ((2, 0), (0, 2), (0, 1), (1, 0)):
-        ledger.failed(place, ConvertFailure(str(place), None, ""))
-        ledger.noted(place, ConvertNote(str(place), None, "noted", ""))
+        with ledger:
+            ledger.findings.append((place, ConvertFailure(str(place), None, "")))
+            ledger.noted.append((place, ConvertNote(str(place), None, "noted", "")))
     expected = ["(0, 1)", "(0, 2)", "(1, 0)", "(2, 0)"]
-    assert [failure.path for failure in ledger.report().failed] == expected
-    assert [note.path for note in ledger.report().noted] == expected
+    assert [failure.path for failure in ledger.report("out").findings] == expected
+    assert [note.path for note in ledger.report("out").noted] == expected
 
 
 def test_progress_is_reported(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,11 +330,11 @@ def test_progress_is_reported(dump: Path, tmp_path: Path, monkeypatch: pytest.Mo
     ("arguments", "error"),
     [
         ({"type": "pt"}, ValueError),
-        ({"layout": "FRACTAL_NZ"}, ValueError),
-        ({"tensor": "weight"}, ValueError),
+        ({"order": "FRACTAL_NZ"}, ValueError),
+        ({"io": "weight"}, ValueError),
         ({"threads": 0}, ValueError),
         ({"progress": 3}, TypeError),
-        ({"step": "x"}, TypeError),
+        ({"step": "x"}, ValueError),
     ],
 )
 def test_wrong_arguments(

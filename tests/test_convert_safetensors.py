@@ -112,8 +112,8 @@ def test_a_tensor_without_a_way_to_the_layout_is_left_out(tmp_path: Path) -> Non
         origin_shape=(2, 19, 3, 5),
     )
     path = write(tmp_path, inputs=[lost, X], outputs=[image])
-    report = fastdump.convert(path, tmp_path / "out", type="safetensors", layout="host")
-    (failure,) = report.failed
+    report = fastdump.convert(path, tmp_path / "out", type="safetensors", logical=True)
+    (failure,) = report.findings
     assert (failure.path, failure.tensor) == (str(path), "input.0")
     assert "FRACTAL_ZN_RNN" in failure.reason
     assert report.written == 1

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fastdump import _damage
-from fastdump._damage import describe_damage
+from fastdump._array import damage as damage_module
+from fastdump._array.damage import describe_damage
 
 Mask = NDArray[np.bool_]
 
@@ -237,7 +237,7 @@ def test_it_says_the_same_of_parts_and_of_any_order_in_memory(mask: Mask, n: int
     expected = describe_damage(array)
     transposed = np.array(array, order="F")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_damage, "_ELEMENTS_AT_ONCE", n)
+        patch.setattr(damage_module, "_ELEMENTS_AT_ONCE", n)
         assert describe_damage(array) == expected
         assert describe_damage(transposed) == expected
     spread = np.repeat(array.reshape(-1), 3)[::3].reshape(array.shape)

@@ -41,7 +41,7 @@ active = [name for name, _, active in _core.simd_tiers() if active]
 scans = {
     f"{threads} {engine}": [
         bits(row)
-        for row in fastdump.stats(sys.argv[1], level="full", threads=threads, io=engine)
+        for row in fastdump.stats(sys.argv[1], level="full", threads=threads, engine=engine)
     ]
     for threads in (1, 2, 7)
     for engine in ("mmap", "read", "auto")
@@ -113,7 +113,7 @@ def exact(table: fastdump.StatsTable) -> list[list[Any]]:
 
 @pytest.fixture(scope="module")
 def expected(dump: Path) -> list[list[Any]]:
-    return exact(fastdump.stats(dump, level="full", threads=1, io="read"))
+    return exact(fastdump.stats(dump, level="full", threads=1, engine="read"))
 
 
 def test_payloads_are_unaligned_and_larger_than_a_chunk(dump: Path) -> None:

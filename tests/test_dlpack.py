@@ -16,7 +16,7 @@ from arrays import place_in_file, spec_of_codes, write_tensor
 from truth import ELEMENT_TYPES
 
 from fastdump import DumpFormatError
-from fastdump._tensor import Tensor
+from fastdump._tensor.tensor import Tensor
 from fastdump.testing import TensorSpec
 
 needs_proc = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -208,8 +208,8 @@ def test_a_capsule_that_outlives_the_interpreter(tmp_path: Path, run_python: Any
     tensor = write_tensor(tmp_path, np.arange(6, dtype=np.float32))
     program = """
 import ctypes, sys
-from fastdump._dump_file import DumpFile
-from fastdump._tensor import Tensor
+from fastdump._tensor.dump_file import DumpFile
+from fastdump._tensor.tensor import Tensor
 file = DumpFile(sys.argv[1])
 capsule = Tensor(file, file.header()["tensors"][0]).__dlpack__()
 get_pointer = ctypes.pythonapi.PyCapsule_GetPointer

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from truth import ELEMENT_TYPES, ElementType, float4_e1m2, hifloat8, unpacked
 
 from fastdump import UnsupportedDTypeError, _core
-from fastdump._elements import element_type
+from fastdump._array.elements import element_type
 from fastdump.testing import TensorSpec, write_dump
 
 RANDOM = np.random.default_rng(20260101)
@@ -283,8 +283,8 @@ def test_importing_fastdump_imports_no_ml_dtypes(tmp_path: Path, run_python: Any
     program = """
 import sys
 import numpy as np
-from fastdump._dump_file import DumpFile
-from fastdump._tensor import Tensor
+from fastdump._tensor.dump_file import DumpFile
+from fastdump._tensor.tensor import Tensor
 file = DumpFile(sys.argv[1])
 print(np.asarray(Tensor(file, file.header()["tensors"][0])).tolist(), "ml_dtypes" in sys.modules)
 """

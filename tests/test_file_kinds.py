@@ -96,13 +96,13 @@ def every_type_nano(filler: bytes = b"") -> bytes:
     return nano_file([NanoTensor(filler, GE_NUMBERS["uint8"], (len(filler),))], tensors)
 
 
-@pytest.mark.parametrize("io", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("n_filler_bytes", [0, 100_000, 9 << 20])
 @pytest.mark.parametrize("make", [every_type_inline, every_type_nano])
-def test_every_element_type(make: Any, n_filler_bytes: int, io: str) -> None:
+def test_every_element_type(make: Any, n_filler_bytes: int, engine: str) -> None:
     """Small files are read whole; larger ones are read or mapped in chunks."""
     content = make(b"f" * n_filler_bytes)
-    rows = [row for row in rows_of(content, io=io, threads=2) if row.io == "output"]
+    rows = [row for row in rows_of(content, engine=engine, threads=2) if row.io == "output"]
     assert [row.dtype for row in rows] == list(TENSORS)
     for row, (name, (shape, codes)) in zip(rows, TENSORS.items(), strict=True):
         assert (row.status, row.shape) == ("ok", shape), name
@@ -373,12 +373,12 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("io", ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", ARRAYS)
-def test_npy_files_of_every_type(name: str, io: str) -> None:
+def test_npy_files_of_every_type(name: str, engine: str) -> None:
     array = ARRAYS[name]
     content = npy_file(array)
-    (row,) = rows_of(content, f"{STD}.output.3.npy", io=io)
+    (row,) = rows_of(content, f"{STD}.output.3.npy", engine=engine)
     assert (row.io, row.index, row.op_type, row.timestamp) == ("output", 3, "Add", TS)
     assert (row.dtype, row.format, row.shape) == (name, "ND", array.shape)
     assert (row.status, row.nbytes) == ("ok", array.nbytes)

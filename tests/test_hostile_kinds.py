@@ -108,8 +108,8 @@ def rows_by_engine(
         for name, content in contents.items():
             Path(folder, name).write_bytes(content)
         found = [
-            scan(run_python, Path(folder), io=io, threads=threads, **options)
-            for io, threads in (("mmap", 1), ("read", 2))
+            scan(run_python, Path(folder), engine=engine, threads=threads, **options)
+            for engine, threads in (("mmap", 1), ("read", 2))
         ]
     assert_rows_are_of_their_bytes(found[0], contents)
     assert found[0].rows == found[1].rows
@@ -282,8 +282,8 @@ def npy_with_shape(shape: bytes) -> bytes:
     return b"\x93NUMPY\2\0" + len(text).to_bytes(4, "little") + text
 
 
-@pytest.mark.parametrize("io", ["mmap", "read"])
-def test_memory_is_bounded(io: str, tmp_path: Path, run_python: RunPython) -> None:
+@pytest.mark.parametrize("engine", ["mmap", "read"])
+def test_memory_is_bounded(engine: str, tmp_path: Path, run_python: RunPython) -> None:
     for i, content in enumerate(bombs().values()):
         (tmp_path / name_of("", i)).write_bytes(content)
     # Files that take no space on the disk, as long as a message may be or longer: zeros that are
@@ -301,7 +301,9 @@ def test_memory_is_bounded(io: str, tmp_path: Path, run_python: RunPython) -> No
         path.write_bytes(start)
         os.truncate(path, len(start) + (long if i else 1 << 33))
     columns = ("path", "status")
-    found = scan(run_python, tmp_path, address_space=3 << 30, columns=columns, io=io, threads=1)
+    found = scan(
+        run_python, tmp_path, address_space=3 << 30, columns=columns, engine=engine, threads=1
+    )
     of_bombs = dict(zip(bombs(), range(99), strict=False))
     statuses = {
         kind: {row.status for row in found.of(name_of("", i))} for kind, i in of_bombs.items()
@@ -325,8 +327,8 @@ import json, os, sys
 import fastdump
 from fastdump import _core
 
-path, io, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
-options = dict(follow_links=False, op_type=[], op_name=[], step=[], rank=[], tensor=[])
+path, engine, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
+options = dict(follow_links=False, logical=False, selection=fastdump.Selection().native())
 done_at_cut = []
 
 def cut(progress):
@@ -334,7 +336,7 @@ def cut(progress):
         os.truncate(path, size)
         done_at_cut.append(progress.bytes_done)
 
-scan = _core.Scan([os.fsencode(path)], level="basic", threads=1, io=io, **options)
+scan = _core.Scan([os.fsencode(path)], level="basic", threads=1, engine=engine, **options)
 scan.run(cut, 0)
 rows = list(fastdump.StatsTable(scan.table(), level="basic"))
 row = rows[-1]

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fastdump
-from fastdump import LayoutError, _core, to_host
+from fastdump import LayoutError, _core, to_logical
 
 Array = npt.NDArray[Any]
 
@@ -111,7 +111,7 @@ def test_images(
         "C1HWNCoC0": device.c1hwncoc0(nchw, c0, FILLER),
     }
     for format, array in stored.items():
-        found = to_host(
+        found = to_logical(
             array, format=format, origin_shape=host.shape, origin_format=order, order=wanted
         )
         assert_same_bytes(found, reordered(nchw, "NCHW", wanted or order))
@@ -130,7 +130,7 @@ def test_fractal_z_c04(
 ) -> None:
     nchw = numbered(shape, dtype)
     stored = device.fractal_z_c04(nchw, c0, 16, FILLER)
-    found = to_host(
+    found = to_logical(
         stored,
         format="FRACTAL_Z_C04",
         origin_shape=reordered(nchw, "NCHW", order).shape,
@@ -159,7 +159,7 @@ def test_volumes(
         "FRACTAL_Z_3D": device.fractal_z_3d(ncdhw, c0, data.draw(block_sizes), FILLER),
     }
     for format, array in stored.items():
-        found = to_host(
+        found = to_logical(
             array, format=format, origin_shape=origin_shape, origin_format=order, order=wanted
         )
         assert_same_bytes(found, reordered(ncdhw, "NCDHW", wanted or order))
@@ -180,7 +180,7 @@ def test_matrices(
     shape = tuple(matrix) if len(matrix) == 1 else (*batch, *matrix)
     host = numbered(shape, dtype)
     stored = MATRIX_FORMATS[format](host, h0, w0, FILLER)
-    assert_same_bytes(to_host(stored, format=format, origin_shape=shape), host)
+    assert_same_bytes(to_logical(stored, format=format, origin_shape=shape), host)
 
 
 @settings(**LIMIT)
@@ -205,7 +205,7 @@ def test_grouped_weights(
     c0, n0 = blocks
     ncdhw = numbered((groups * c_out, c, *dhw), dtype)
     order = data.draw(st.sampled_from(VOLUME_ORDERS))
-    found = to_host(
+    found = to_logical(
         device.grouped_fractal_z_3d(ncdhw, groups, c0, n0, FILLER),
         format="FRACTAL_Z_3D",
         origin_shape=reordered(ncdhw, "NCDHW", order).shape,
@@ -217,7 +217,7 @@ def test_grouped_weights(
     nchw = ncdhw[:, :, 0]
     order = data.draw(st.sampled_from(IMAGE_ORDERS))
     wanted = data.draw(st.sampled_from(IMAGE_ORDERS))
-    found = to_host(
+    found = to_logical(
         device.grouped_fractal_z(nchw, groups, c0, n0, FILLER),
         format="FRACTAL_Z",
         origin_shape=reordered(nchw, "NCHW", order).shape,
@@ -233,7 +233,7 @@ def test_more_than_one_block_of_groups_and_of_channels() -> None:
     nchw = numbered((64, 32, 1, 1))
     stored = device.grouped_fractal_z(nchw, 2, 16, 16, FILLER)
     assert stored.shape == (4, 2, 16, 16)
-    found = to_host(stored, format="FRACTAL_Z", origin_shape=(64, 32, 1, 1), sub_format=2)
+    found = to_logical(stored, format="FRACTAL_Z", origin_shape=(64, 32, 1, 1), sub_format=2)
     assert_same_bytes(found, nchw)
 
 
@@ -241,7 +241,7 @@ def test_more_than_one_block_of_groups_and_of_channels() -> None:
 def test_a_group_of_all_is_no_group(groups: int) -> None:
     nchw = numbered((20, 35, 3, 2))
     stored = device.fractal_z(nchw, 16, 16, FILLER)
-    found = to_host(stored, format="FRACTAL_Z", origin_shape=nchw.shape, sub_format=groups)
+    found = to_logical(stored, format="FRACTAL_Z", origin_shape=nchw.shape, sub_format=groups)
     assert_same_bytes(found, nchw)
 
 
@@ -285,7 +285,7 @@ def test_documented_inverses(
     format: str, stored_shape: tuple[int, ...], origin_shape: tuple[int, ...], inverse: Any
 ) -> None:
     stored = np.random.default_rng(1).integers(0, 2**16, stored_shape, np.uint16)
-    found = to_host(stored, format=format, origin_shape=origin_shape)
+    found = to_logical(stored, format=format, origin_shape=origin_shape)
     expected = (inverse or inverse_fractal_z)(stored, origin_shape)
     assert_same_bytes(found, np.ascontiguousarray(expected))
 
@@ -303,7 +303,7 @@ def test_large_images(shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
         ("HWCN", "FRACTAL_Z", device.fractal_z(nchw, 16, 16, FILLER)),
         ("NCHW", "FRACTAL_Z", device.fractal_z(nchw, 32, 16, FILLER)),
     ]:
-        found = to_host(stored, format=format, origin_shape=shape, order=order)
+        found = to_logical(stored, format=format, origin_shape=shape, order=order)
         assert_same_bytes(found, reordered(nchw, "NCHW", order))
 
 
@@ -323,7 +323,7 @@ def test_arrays_larger_than_caches(threads: int, shift: int) -> None:
         array = transform(host, *blocks, FILLER)
         assert array.shape == stored
         out = memory[start : start + host.nbytes].view(host.dtype).reshape(host.shape)
-        found = to_host(array, format=format, origin_shape=host.shape, out=out, threads=threads)
+        found = to_logical(array, format=format, origin_shape=host.shape, out=out, threads=threads)
         assert found is out
         assert np.array_equal(found.view(np.uint16), host.view(np.uint16))
 
@@ -378,28 +378,28 @@ def test_plain_orders(data: st.DataObject) -> None:
     stored_order, wanted = data.draw(st.sampled_from(orders)), data.draw(st.sampled_from(orders))
     shape = tuple(data.draw(st.integers(1, 12)) for _ in stored_order)
     array = numbered(shape, data.draw(dtypes))
-    found = to_host(array, format=stored_order, order=wanted)
+    found = to_logical(array, format=stored_order, order=wanted)
     assert_same_bytes(found, reordered(array, stored_order, wanted))
 
 
 def test_plain_formats_come_as_they_are_stored() -> None:
     array = numbered((2, 3, 4, 5), np.float16)
     for format in ("ND", "NCHW", "NHWC", "MD", "RESERVED"):
-        found = to_host(array, format=format, origin_shape=(9, 9))
+        found = to_logical(array, format=format, origin_shape=(9, 9))
         assert found.base is not None
         assert np.shares_memory(found, array)
         assert_same_bytes(found, array)
-    assert to_host(numbered((7,)), format="ND").shape == (7,)
-    assert to_host(np.float32(3), format="ND", shape=()).shape == ()
+    assert to_logical(numbered((7,)), format="ND").shape == (7,)
+    assert to_logical(np.float32(3), format="ND", shape=()).shape == ()
 
 
 def test_elements_that_are_in_order_already_are_not_copied() -> None:
     stored = numbered((1, 1, 1, 1, 16), np.float16)
-    found = to_host(stored, format="NC1HWC0", origin_shape=(1, 11, 1, 1))
+    found = to_logical(stored, format="NC1HWC0", origin_shape=(1, 11, 1, 1))
     assert np.shares_memory(found, stored)
     assert_same_bytes(found, stored[..., :11].reshape(1, 11, 1, 1))
     out = np.empty((1, 11, 1, 1), np.float16)
-    assert to_host(stored, format="NC1HWC0", origin_shape=(1, 11, 1, 1), out=out) is out
+    assert to_logical(stored, format="NC1HWC0", origin_shape=(1, 11, 1, 1), out=out) is out
     assert_same_bytes(out, found)
 
 
@@ -427,7 +427,7 @@ def test_order_of_the_origin_shape_is_what_fits_the_stored_shape() -> None:
             # A hint that does not fit is none.
             for hint in ("", "ND", "FRACTAL_NZ", "HWCN" if order == "NHWC" else "NHWC"):
                 assert layout_order(format, stored, shape, hint) == order
-            found = to_host(stored, format=format, origin_shape=shape)
+            found = to_logical(stored, format=format, origin_shape=shape)
             assert_same_bytes(found, reordered(nchw, "NCHW", order))
 
 
@@ -437,7 +437,7 @@ def test_order_is_the_hint_or_nchw_where_the_shapes_leave_a_choice() -> None:
     assert layout_order("NC1HWC0", stored, nchw.shape) == "NCHW"
     for hint in IMAGE_ORDERS:
         assert layout_order("NC1HWC0", stored, nchw.shape, hint) == hint
-        found = to_host(stored, format="NC1HWC0", origin_shape=nchw.shape, origin_format=hint)
+        found = to_logical(stored, format="NC1HWC0", origin_shape=nchw.shape, origin_format=hint)
         assert_same_bytes(found, reordered(nchw, "NCHW", hint))
     ncdhw = numbered((4, 4, 4, 4, 4))
     stored = device.ndc1hwc0(ncdhw, 16, FILLER)
@@ -453,11 +453,11 @@ def test_shapes_of_fewer_dimensions(order: str) -> None:
     shape = tuple(lengths[axis] for axis in order)
     stored = device.nc1hwc0(nchw, 16, FILLER)
     assert layout_order("NC1HWC0", stored, shape) == order
-    found = to_host(stored, format="NC1HWC0", origin_shape=shape)
+    found = to_logical(stored, format="NC1HWC0", origin_shape=shape)
     expected = nchw.transpose([*("NCHW".index(axis) for axis in order), *_missing(order)])
     assert_same_bytes(found, expected.reshape(shape))
     # In full on request.
-    found = to_host(stored, format="NC1HWC0", origin_shape=shape, order="NHWC")
+    found = to_logical(stored, format="NC1HWC0", origin_shape=shape, order="NHWC")
     assert_same_bytes(found, reordered(nchw, "NCHW", "NHWC"))
 
 
@@ -469,26 +469,26 @@ def test_shapes_of_fewer_dimensions_that_may_mean_two_things() -> None:
     square = numbered((32, 32))
     stored = device.fractal_z(square.T[:, :, np.newaxis, np.newaxis], 16, 16, FILLER)
     with pytest.raises(LayoutError, match=r"FRACTAL_Z: origin shape 32x32 may be NC or CN"):
-        to_host(stored, format="FRACTAL_Z", origin_shape=(32, 32))
+        to_logical(stored, format="FRACTAL_Z", origin_shape=(32, 32))
     for kwargs in (
         {"origin_shape": (1, 1, 32, 32)},
         {"origin_shape": (32, 32), "origin_format": "HWCN"},
     ):
-        found = to_host(stored, format="FRACTAL_Z", **kwargs)
+        found = to_logical(stored, format="FRACTAL_Z", **kwargs)
         assert_same_bytes(found.reshape(32, 32), square)
     # No choice at all.
     oblong = numbered((40, 20))
     stored = device.fractal_z(oblong.T[:, :, np.newaxis, np.newaxis], 16, 16, FILLER)
-    assert_same_bytes(to_host(stored, format="FRACTAL_Z", origin_shape=(40, 20)), oblong)
+    assert_same_bytes(to_logical(stored, format="FRACTAL_Z", origin_shape=(40, 20)), oblong)
 
 
 def test_a_volume_without_depth() -> None:
     nchw = numbered((2, 19, 3, 5))
     stored = device.ndc1hwc0(nchw[:, :, np.newaxis], 16, FILLER)
-    assert_same_bytes(to_host(stored, format="NDC1HWC0", origin_shape=nchw.shape), nchw)
-    found = to_host(stored, format="NDC1HWC0", origin_shape=nchw.shape, order="NHWC")
+    assert_same_bytes(to_logical(stored, format="NDC1HWC0", origin_shape=nchw.shape), nchw)
+    found = to_logical(stored, format="NDC1HWC0", origin_shape=nchw.shape, order="NHWC")
     assert_same_bytes(found, reordered(nchw, "NCHW", "NHWC"))
-    found = to_host(device.nc1hwc0(nchw, 16, FILLER), format="NC1HWC0",
+    found = to_logical(device.nc1hwc0(nchw, 16, FILLER), format="NC1HWC0",
                     origin_shape=nchw.shape, order="NDHWC")  # fmt: skip
     assert_same_bytes(found, reordered(nchw, "NCHW", "NHWC")[:, np.newaxis])
 
@@ -497,27 +497,27 @@ def test_a_vector_is_a_row_unless_it_was_stored_as_a_column() -> None:
     vector = numbered((40,))
     row = device.fractal_nz(vector, 16, 16, FILLER)
     assert row.shape == (3, 1, 16, 16)
-    assert_same_bytes(to_host(row, format="FRACTAL_NZ", origin_shape=(40,)), vector)
+    assert_same_bytes(to_logical(row, format="FRACTAL_NZ", origin_shape=(40,)), vector)
     column = device.fractal_nz(vector[:, np.newaxis], 16, 16, FILLER)
     assert column.shape == (1, 3, 16, 16)
-    assert_same_bytes(to_host(column, format="FRACTAL_NZ", origin_shape=(40,)), vector)
+    assert_same_bytes(to_logical(column, format="FRACTAL_NZ", origin_shape=(40,)), vector)
     short = device.fractal_nz(vector[:5], 16, 16, FILLER)
-    assert_same_bytes(to_host(short, format="FRACTAL_NZ", origin_shape=(5,)), vector[:5])
+    assert_same_bytes(to_logical(short, format="FRACTAL_NZ", origin_shape=(5,)), vector[:5])
     one = device.fractal_nz(vector[:1], 16, 16, FILLER)
-    assert_same_bytes(to_host(one, format="FRACTAL_NZ", origin_shape=(1,)), vector[:1])
+    assert_same_bytes(to_logical(one, format="FRACTAL_NZ", origin_shape=(1,)), vector[:1])
 
 
 def test_axes_of_a_matrix_have_the_names_of_the_hint_only() -> None:
     host = numbered((2, 3, 35, 50))
     stored = device.fractal_nz(host, 16, 16, FILLER)
     with pytest.raises(LayoutError, match="its axes have no names"):
-        to_host(stored, format="FRACTAL_NZ", origin_shape=host.shape, order="NHWC")
-    found = to_host(
+        to_logical(stored, format="FRACTAL_NZ", origin_shape=host.shape, order="NHWC")
+    found = to_logical(
         stored, format="FRACTAL_NZ", origin_shape=host.shape, order="NHWC", origin_format="NCHW"
     )
     assert_same_bytes(found, reordered(host, "NCHW", "NHWC"))
     assert_same_bytes(
-        to_host(stored, format="FRACTAL_NZ", origin_shape=host.shape, order="ND"), host
+        to_logical(stored, format="FRACTAL_NZ", origin_shape=host.shape, order="ND"), host
     )
 
 
@@ -530,7 +530,7 @@ def test_reference_files(reference_dumps: Path) -> None:
         data = (reference_dumps / "layout" / name).read_bytes()
         stored = np.frombuffer(data, np.float16, math.prod(stored_shape), io_offset)
         host = np.load(reference_dumps / expected)
-        found = to_host(stored, format=format, shape=stored_shape, origin_shape=host.shape)
+        found = to_logical(stored, format=format, shape=stored_shape, origin_shape=host.shape)
         assert_same_bytes(found, host)
 
 
@@ -538,7 +538,7 @@ def test_reference_files(reference_dumps: Path) -> None:
 def test_formats_without_a_documented_inverse(format: str | int) -> None:
     name = format if str(format).isupper() else str(format).replace("255", "MAX")
     with pytest.raises(LayoutError, match=f"{name}: no source tells"):
-        to_host(numbered((2, 2, 16, 16)), format=format, origin_shape=(32, 32))
+        to_logical(numbered((2, 2, 16, 16)), format=format, origin_shape=(32, 32))
 
 
 def test_every_format_has_an_inverse_or_is_known_to_lack_one() -> None:
@@ -547,7 +547,7 @@ def test_every_format_has_an_inverse_or_is_known_to_lack_one() -> None:
     plain = {"ND", "MD", "NC", "CN", "NCL", "RESERVED", "ALL", "NULL"}
     assert private == set(formats) - plain - set(IMAGE_ORDERS) - set(VOLUME_ORDERS)
     with pytest.raises(LayoutError, match="no tensor format is called 'NCWH'"):
-        to_host(numbered((2, 2)), format="NCWH")
+        to_logical(numbered((2, 2)), format="NCWH")
 
 
 BIG = 2**63 - 1
@@ -592,7 +592,7 @@ def test_shapes_that_do_not_fit(
     format: str, stored_shape: tuple[int, ...], origin_shape: tuple[int, ...], message: str
 ) -> None:
     with pytest.raises(LayoutError, match=message) as caught:
-        to_host(numbered((64,)), format=format, shape=stored_shape, origin_shape=origin_shape)
+        to_logical(numbered((64,)), format=format, shape=stored_shape, origin_shape=origin_shape)
     assert format in str(caught.value) or "larger than any file" in str(caught.value)
 
 
@@ -643,7 +643,7 @@ def test_empty_arrays(shape: tuple[int, ...]) -> None:
         ("FRACTAL_Z", device.fractal_z(nchw, 16, 16, FILLER)),
         ("FRACTAL_NZ", device.fractal_nz(nchw, 16, 16, FILLER)),
     ]:
-        assert_same_bytes(to_host(stored, format=format, origin_shape=shape), nchw)
+        assert_same_bytes(to_logical(stored, format=format, origin_shape=shape), nchw)
 
 
 def test_an_array_that_ends_within_its_padding() -> None:
@@ -655,16 +655,16 @@ def test_an_array_that_ends_within_its_padding() -> None:
         "origin_shape": nchw.shape,
     }
     needed = flat.size - 13
-    assert_same_bytes(to_host(flat[:needed], **kwargs), nchw)
+    assert_same_bytes(to_logical(flat[:needed], **kwargs), nchw)
     with pytest.raises(LayoutError, match=f"has {needed - 1} elements.* first {needed} of"):
-        to_host(flat[: needed - 1], **kwargs)
+        to_logical(flat[: needed - 1], **kwargs)
 
 
 def test_arrays_that_are_not_contiguous() -> None:
     nchw = numbered((2, 19, 3, 5), np.float16)
     stored = device.nc1hwc0(nchw, 16, FILLER)
     wide = np.repeat(stored, 2, axis=-1)[..., ::2]
-    assert_same_bytes(to_host(wide, format="NC1HWC0", origin_shape=nchw.shape), nchw)
+    assert_same_bytes(to_logical(wide, format="NC1HWC0", origin_shape=nchw.shape), nchw)
 
 
 def test_read_only_arrays_and_bad_arguments() -> None:
@@ -672,7 +672,7 @@ def test_read_only_arrays_and_bad_arguments() -> None:
     stored = np.ascontiguousarray(device.nc1hwc0(nchw, 16, FILLER))
     stored.flags.writeable = False
     kwargs: dict[str, Any] = {"format": "NC1HWC0", "origin_shape": nchw.shape}
-    assert_same_bytes(to_host(stored, **kwargs, threads=2), nchw)
+    assert_same_bytes(to_logical(stored, **kwargs, threads=2), nchw)
     read_only = np.empty_like(nchw)
     read_only.flags.writeable = False
     for out in (
@@ -682,25 +682,25 @@ def test_read_only_arrays_and_bad_arguments() -> None:
         read_only,
     ):
         with pytest.raises(ValueError, match=r"^out "):
-            to_host(stored, **kwargs, out=out)
+            to_logical(stored, **kwargs, out=out)
     memory = np.empty(stored.size + nchw.size, np.float16)
     with pytest.raises(ValueError, match="shares memory"):
-        to_host(
+        to_logical(
             memory[: stored.size].reshape(stored.shape),
             **kwargs,
             out=memory[10 : 10 + nchw.size].reshape(nchw.shape),
         )
     for threads in (0, -1, 2**40):
         with pytest.raises(ValueError, match="threads"):
-            to_host(stored, **kwargs, threads=threads)
+            to_logical(stored, **kwargs, threads=threads)
     with pytest.raises(LayoutError, match='no order "NCWH"'):
-        to_host(stored, **kwargs, order="NCWH")
+        to_logical(stored, **kwargs, order="NCWH")
     with pytest.raises(LayoutError, match="no place for axis D, of length 4"):
-        to_host(numbered((2, 3, 4, 5, 6)), format="NCDHW", order="NCHW")
+        to_logical(numbered((2, 3, 4, 5, 6)), format="NCDHW", order="NCHW")
     with pytest.raises(TypeError, match="object"):
-        to_host(np.array([object()] * 960).reshape(2, 2, 3, 5, 16), **kwargs)
+        to_logical(np.array([object()] * 960).reshape(2, 2, 3, 5, 16), **kwargs)
     with pytest.raises(TypeError, match="masked"):
-        to_host(np.ma.masked_array(stored), **kwargs)
+        to_logical(np.ma.masked_array(stored), **kwargs)
 
 
 def test_gather_checks_its_buffers() -> None:
@@ -728,7 +728,7 @@ def test_gather_checks_its_buffers() -> None:
 
 
 def test_to_host_is_public() -> None:
-    assert fastdump.to_host is to_host
+    assert fastdump.to_logical is to_logical
     assert issubclass(LayoutError, fastdump.FastdumpError)
     assert issubclass(LayoutError, ValueError)
     assert sys.byteorder == "little"

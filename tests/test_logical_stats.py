@@ -65,7 +65,7 @@ def assert_statistics_of(host: Array, row: fastdump.StatsRow) -> None:
     }
 
 
-@pytest.mark.parametrize("io", ["mmap", "read", "auto"])
+@pytest.mark.parametrize("engine", ["mmap", "read", "auto"])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize(
     "dtype", [np.float64, np.float32, np.float16, ml_dtypes.bfloat16, np.int8, np.complex64]
@@ -73,11 +73,11 @@ def assert_statistics_of(host: Array, row: fastdump.StatsRow) -> None:
 # In the first read of a file, in a chunk, in several.
 @pytest.mark.parametrize("shape", [(2, 19, 5, 7), (3, 35, 40, 41), (4, 77, 110, 91)])
 def test_images(
-    tmp_path: Path, shape: tuple[int, ...], dtype: npt.DTypeLike, threads: int, io: Any
+    tmp_path: Path, shape: tuple[int, ...], dtype: npt.DTypeLike, threads: int, engine: Any
 ) -> None:
     nchw = values(shape, dtype)
     path = write(tmp_path, device.nc1hwc0(nchw, 16, NAN), nchw, "NC1HWC0")
-    row = only_row(path, logical=True, threads=threads, io=io)
+    row = only_row(path, logical=True, threads=threads, engine=engine)
     assert_statistics_of(nchw, row)
     assert (row.status, row.note, row.shape, row.origin_shape) == (
         "ok",
@@ -137,7 +137,7 @@ def test_every_format(
     table = fastdump.stats(root, level="full", logical=True, threads=2)
     for row, (host, format, array, sub_format) in zip(table, stored, strict=True):
         # The order of the origin shape is not in the file: there may be several, see docs.
-        hosts = fastdump.to_host(
+        hosts = fastdump.to_logical(
             array, format=format, origin_shape=host.shape, sub_format=sub_format
         )
         assert row.note is None
@@ -304,7 +304,7 @@ def test_selection_and_other_tensors_of_the_file(tmp_path: Path) -> None:
     for row, host in zip(table, [a, a, b, b, None], strict=True):
         if host is not None:
             assert_statistics_of(host, row)
-    (first, second) = fastdump.stats(tmp_path, level="full", logical=True, tensor="output")
+    (first, second) = fastdump.stats(tmp_path, level="full", logical=True, io="output")
     assert_statistics_of(b, first)
     assert_statistics_of(b, second)
 

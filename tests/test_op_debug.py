@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fastdump
-from fastdump._op_debug import parse_op_debug
+from fastdump._tensor.op_debug import parse_op_debug
 
 # From the vendor's guide on operators that overflow.
 DOCUMENT = (

@@ -86,8 +86,8 @@ def place(root: Path, *, rank: int = 0, time: str = "20240101000000", step: int 
 
 
 def only_unit(root: Path) -> fastdump.OverflowUnit:
-    ((_, unit),) = fastdump.overflow(root).findings
-    return unit
+    (finding,) = fastdump.overflow(root).findings
+    return finding.unit
 
 
 def path_of(unit: fastdump.OverflowUnit, root: Path) -> Path:
@@ -163,9 +163,9 @@ def test_old_layout_reports_the_units_that_overflowed(tmp_path: Path) -> None:
     assert (silent.layout, silent.version, silent.status) == ("old", None, "ok")
     assert [unit.overflowed for unit in silent.units] == [False, False, False]
     assert [unit.unit for unit in loud.units if unit.overflowed] == ["DHA Atomic Add", "AI Core"]
-    assert [unit.statuses for _, unit in report.findings] == [(3,), (0x400,)]
+    assert [one.unit.statuses for one in report.findings] == [(3,), (0x400,)]
     assert {unit.join for unit in silent.units} == {None}
-    document = loud.document()
+    document = loud.document
     assert document is not None
     assert document["AI Core"]["task_id"] == 7
     assert document["AI Core"]["pc_start"] == "0x1000"
@@ -185,10 +185,11 @@ def test_new_layout(
 ) -> None:
     write_record(tmp_path, new_record(acc_type, version=version, status=status))
     write_operator(tmp_path)
-    ((record, found),) = fastdump.overflow(tmp_path).findings
+    (finding,) = fastdump.overflow(tmp_path).findings
+    record, found = finding.record, finding.unit
     assert (record.layout, record.version) == ("new", version)
     assert (found.unit, found.statuses, found.join) == (unit, status, "exact")
-    document = record.document()
+    document = record.document
     assert document is not None
     assert document["acc_list"]["acc_type"] == unit
 
@@ -196,7 +197,7 @@ def test_new_layout(
 def test_a_record_that_is_not_valid_is_no_finding(tmp_path: Path) -> None:
     write_record(tmp_path, new_record(valid=0))
     report = fastdump.overflow(tmp_path)
-    assert report.findings == []
+    assert report.findings == ()
     assert [record.status for record in report.records] == ["not_valid"]
     assert report.sentence == "No overflow in 1 record."
 
@@ -235,7 +236,7 @@ def test_records_are_in_order_of_time_over_all_ranks(tmp_path: Path) -> None:
     write_record(place(tmp_path, rank=1), old_record(status=0x10), at=10)
     write_record(place(tmp_path, rank=1, step=1), old_record(status=0x400), at=5)
     report = fastdump.overflow(tmp_path)
-    found = [(record.rank, record.step, unit.statuses) for record, unit in report.findings]
+    found = [(one.rank, one.step, one.unit.statuses) for one in report.findings]
     assert found == [(1, 1, (0x400,)), (1, 0, (0x10,)), (0, 0, (0x8,))]
     assert report.sentence.startswith("rank 1, step 1: ")
 
@@ -244,7 +245,10 @@ def test_records_that_were_appended(tmp_path: Path) -> None:
     path = write_record(tmp_path, old_record(status=0x8))
     testing.write_op_debug(path, old_record(status=0x10), append=True)
     findings = fastdump.overflow(tmp_path).findings
-    assert [(r.appended, unit.statuses) for r, unit in findings] == [(0, (0x8,)), (1, (0x10,))]
+    assert [(one.record.appended, one.unit.statuses) for one in findings] == [
+        (0, (0x8,)),
+        (1, (0x10,)),
+    ]
 
 
 def test_broken_records_are_rows(tmp_path: Path) -> None:
@@ -265,7 +269,7 @@ def test_broken_records_are_rows(tmp_path: Path) -> None:
     for record in report.records[1:]:
         assert record.note
         assert record.units == ()
-        assert record.document() is None
+        assert record.document is None
 
 
 @pytest.mark.parametrize("cut", [*range(0, 2090, 97), -1])
@@ -291,7 +295,7 @@ def test_no_record_and_no_dump(tmp_path: Path) -> None:
         fastdump.overflow(tmp_path)
     write_operator(tmp_path)
     report = fastdump.overflow(tmp_path)
-    assert (report.records, report.findings, report.table) == ((), [], None)
+    assert (report.records, report.findings, report.table) == ((), (), None)
     assert report.sentence == "No overflow record."
 
 
@@ -306,7 +310,8 @@ def test_the_operator_and_how_its_tensors_look(tmp_path: Path) -> None:
     # Nothing but the operator's own file is read.
     (root / f"Add.broken.9.3.{START}").write_bytes(b"broken")
     report = fastdump.overflow(tmp_path)
-    ((_, unit),) = report.findings
+    (finding,) = report.findings
+    unit = finding.unit
     assert (unit.join, unit.join_note) == ("exact", "")
     assert path_of(unit, tmp_path) == path
     assert unit.operator is not None

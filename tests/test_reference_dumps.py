@@ -31,11 +31,11 @@ def expected(reference_dumps: Path) -> dict[str, list[dict[str, Any]]]:
     return content
 
 
-@pytest.mark.parametrize("io", ["mmap", "read"])
+@pytest.mark.parametrize("engine", ["mmap", "read"])
 def test_every_tensor_is_as_expected(
-    io: str, reference_dumps: Path, expected: dict[str, list[dict[str, Any]]]
+    engine: str, reference_dumps: Path, expected: dict[str, list[dict[str, Any]]]
 ) -> None:
-    table = fastdump.stats(reference_dumps, io=io)
+    table = fastdump.stats(reference_dumps, engine=engine)
     for path, tensors in expected.items():
         rows = [row for row in table if row.path == path]
         assert [(row.io, row.index) for row in rows] == [(t["io"], t["index"]) for t in tensors]
@@ -88,14 +88,16 @@ def test_slices(reference_dumps: Path, expected: dict[str, list[dict[str, Any]]]
     }
 
 
-@pytest.mark.parametrize("io", ["mmap", "read"])
-def test_other_kinds(io: str, reference_dumps: Path) -> None:
-    nano = fastdump.stats(reference_dumps / "nano", io=io)
+@pytest.mark.parametrize("engine", ["mmap", "read"])
+def test_other_kinds(engine: str, reference_dumps: Path) -> None:
+    nano = fastdump.stats(reference_dumps / "nano", engine=engine)
     assert [(row.io, row.dtype, row.shape, row.min, row.max, row.mean) for row in nano] == [
         ("input", "float32", (3, 4), 0, 11, 5.5),
         ("output", "int32", (2, 3), 0, 5, 2.5),
     ]
-    inline = fastdump.stats(reference_dumps / "struct" / "Add.v1.14.7.1700000000000000", io=io)
+    inline = fastdump.stats(
+        reference_dumps / "struct" / "Add.v1.14.7.1700000000000000", engine=engine
+    )
     assert [(row.io, row.op_name, row.shape, row.min, row.max) for row in inline] == [
         ("input", "v1", (3, 4), 0, 11),
         ("output", "v1", (3, 4), 0, 22),

@@ -18,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastdump
-from fastdump import StatsTable, testing
+from fastdump import Selection, StatsTable, testing
 from fastdump._cli import main
-from fastdump._stats import new_scan, table_of
+from fastdump._stats import new_scan
 
 TS = 1_700_000_000_000_000
 DEFAULT = (
@@ -205,11 +205,11 @@ def test_filters_look_at_rows(tmp_path: Path) -> None:
     assert found(op_type="A*") == [3, 4]
     assert found(op_name=["residual", "a"]) == [3, 4]
     assert found(op_name="*") == [1, 2, 3, 4]
-    assert found(tensor="input") == [1, 4]
-    assert found(op_type="MatMul", tensor="output") == [2]
+    assert found(io="input") == [1, 4]
+    assert found(op_type="MatMul", io="output") == [2]
     assert found(rank=0) == [1, 2, 3]
     assert found(step=2) == [4]
-    for nothing in ({"op_type": "M"}, {"op_name": "x", "rank": 1}, {"tensor": "space"}):
+    for nothing in ({"op_type": "M"}, {"op_name": "x", "rank": 1}, {"io": "space"}):
         with pytest.raises(fastdump.NoDumpError):
             found(**nothing)
 
@@ -237,9 +237,9 @@ def test_every_level_has_what_was_reported(tmp_path: Path) -> None:
 def test_headers_alone_have_no_statistics(tmp_path: Path) -> None:
     write(tmp_path / name(), DEFAULT + LINE)
     write(tmp_path / "statistic.csv", "IO,Slot,Data Type,Max Value\ninput,0,int8,1\n")
-    scan = new_scan(tmp_path, level="header")
-    scan.run(None, 1.0)
-    table = table_of(scan, "header")
+    scan = new_scan([tmp_path], Selection(), level="header")
+    scan.run()
+    table = scan.table()
     # The count tells what is stored, as in a tensor's header.
     assert rows_of(table, "dtype", "format", "shape", "nbytes", *STATISTICS) == [
         ("float32", "ND", [2, 1], 8, 2, *[None] * 7),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -79,8 +80,8 @@ def test_names_that_are_not_utf8(dump: Path, tmp_path: Path) -> None:
         ({"step": range(2)}, lambda rank, step, op_type, io: step < 2),
         ({"step": np.array([0, 2])}, lambda rank, step, op_type, io: step != 1),
         ({"rank": [1, 7]}, lambda rank, step, op_type, io: rank == 1),
-        ({"tensor": "input"}, lambda rank, step, op_type, io: io == "input"),
-        ({"tensor": ["input", "output"]}, lambda rank, step, op_type, io: True),
+        ({"io": "input"}, lambda rank, step, op_type, io: io == "input"),
+        ({"io": ["input", "output"]}, lambda rank, step, op_type, io: True),
     ],
 )
 def test_conditions_select_what_filter_selects(
@@ -97,17 +98,18 @@ def test_conditions_select_what_filter_selects(
     [
         ("level", "most", ValueError),
         ("level", "header", ValueError),
-        ("io", "direct", ValueError),
+        ("engine", "direct", ValueError),
         ("threads", 0, ValueError),
         ("threads", 10**9, ValueError),
         ("threads", "2", TypeError),
         ("threads", 1.5, TypeError),
         ("progress", 5, TypeError),
-        ("tensor", "outputs", ValueError),
-        ("tensor", [], ValueError),
+        ("io", "outputs", ValueError),
+        ("io", [], ValueError),
         ("step", [], ValueError),
         ("step", 2**63, ValueError),
-        ("step", "1", TypeError),
+        ("step", "one", ValueError),
+        ("tensor", "output", TypeError),
         ("rank", 1.5, TypeError),
         ("op_type", [], ValueError),
         ("op_type", 5, TypeError),
@@ -152,8 +154,12 @@ def test_nothing_that_is_a_dump(tmp_path: Path) -> None:
 
 
 def test_nothing_that_was_asked_for(dump: Path) -> None:
-    with pytest.raises(NoDumpError, match="asked for"):
+    with pytest.raises(NoDumpError, match=r"no step 99 \(steps present: 0-2\)"):
         stats(dump, step=99)
+    with pytest.raises(NoDumpError, match=r"no op_type 'Nothing' \(op_types present: "):
+        stats(dump, op_type="Nothing", step=1)
+    with pytest.raises(NoDumpError, match=r"no dtype 'int7' \(dtypes present: "):
+        stats(dump, dtype="int7")
 
 
 def test_level_and_skipped_are_in_the_table(dump: Path) -> None:
@@ -238,3 +244,14 @@ def test_progress_true_prints_nothing_into_a_file(
 ) -> None:
     stats(dump, progress=True)
     assert capfd.readouterr() == ("", "")
+
+
+def test_what_lays_out_and_writes_tables_is_imported_only_when_needed(dump: Path) -> None:
+    code = (
+        "import sys, fastdump\n"
+        f"fastdump.stats({os.fspath(dump)!r})\n"
+        "heavy = {'rich', 'ml_dtypes', 'fastdump._table.files', 'fastdump._table.table_text'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert process.stdout == b"[]\n"

@@ -27,6 +27,7 @@ NAMES = [
     "step",
     "op_type",
     "op_name",
+    "layer",
     "task_id",
     "stream_id",
     "timestamp",
@@ -153,11 +154,12 @@ def test_a_column_of_nulls_only(make_arrow: Any) -> None:
 
 
 def test_every_column_is_there_in_order(make_arrow: Any, table: StatsTable) -> None:
-    assert table.column_names == [name for name in NAMES if name not in FULL_ONLY]
+    assert table.columns == [name for name in NAMES if name not in FULL_ONLY]
     full = StatsTable(make_arrow([{}], full=True))
-    assert full.column_names == NAMES
+    assert full.columns == NAMES
     assert full.level == "full"
-    assert [field.name for field in dataclasses.fields(StatsRow)] == NAMES
+    fields = [field.name for field in dataclasses.fields(StatsRow)]
+    assert [name for name in fields if not name.startswith("_")] == NAMES
 
 
 def test_an_unknown_column_is_a_key_error(table: StatsTable) -> None:
@@ -175,7 +177,7 @@ def test_a_row_is_a_frozen_record(table: StatsTable, arrow: pa.Table) -> None:
         expected = arrow.to_pylist()[i]
         for name in ("shape", "origin_shape"):
             expected[name] = None if expected[name] is None else tuple(expected[name])
-        assert dataclasses.asdict(table[i]) == dict.fromkeys(NAMES) | expected
+        assert {name: getattr(table[i], name) for name in NAMES} == dict.fromkeys(NAMES) | expected
     with pytest.raises(dataclasses.FrozenInstanceError):
         table[0].max = 1.0  # type: ignore[misc]
     assert not hasattr(table[0], "__dict__")
@@ -327,11 +329,10 @@ def test_bad_rows(make_arrow: Any) -> None:
         ({"dtype": "*float*"}, lambda row: "float" in (row["dtype"] or "")),
         ({"step": 0}, lambda row: row["step"] == 0),
         ({"step": range(1, 3)}, lambda row: row["step"] in (1, 2)),
-        ({"step": []}, lambda row: False),
-        ({"step": 2**70}, lambda row: False),
+        ({"step": "1-2"}, lambda row: row["step"] in (1, 2)),
         ({"rank": {np.int32(2)}}, lambda row: row["rank"] == 2),
-        ({"tensor": "output"}, lambda row: row["io"] == "output"),
-        ({"tensor": ("input", "space")}, lambda row: row["io"] in ("input", "space")),
+        ({"io": "output"}, lambda row: row["io"] == "output"),
+        ({"io": ("input", "space")}, lambda row: row["io"] in ("input", "space")),
         ({"bad": True}, is_bad),
         ({"bad": False}, lambda row: not is_bad(row)),
         (
@@ -350,7 +351,7 @@ def test_filter_keeps_what_meets_all_conditions(
 
 def test_filter_rejects_what_is_no_tensor_kind(table: StatsTable) -> None:
     with pytest.raises(ValueError, match="input, output, buffer, space"):
-        table.filter(tensor="outputs")
+        table.filter(io="outputs")
 
 
 def severity(row: dict[str, Any]) -> tuple[int, float]:
@@ -507,6 +508,9 @@ def test_repr_is_fitted_and_harmless(make_arrow: Any, monkeypatch: pytest.Monkey
         monkeypatch.setenv("COLUMNS", str(width))
         lines = repr(table).split("\n")
         assert all(line.isprintable() for line in lines)
+        shown = lines.index("[the 8 worst of 40 rows]")
+        assert all(line.startswith("[left out for want of width: ") for line in lines[shown + 1 :])
+        lines = lines[:shown]
         assert all(len(line) <= width for line in lines[2:])
         assert "40 rows" in lines[0]
         assert "20 bad" in lines[0]
@@ -575,7 +579,7 @@ def test_a_table_must_have_what_has_no_nulls(arrow: pa.Table, missing: str) -> N
 
 def test_missing_columns_are_null_and_order_does_not_matter(arrow: pa.Table) -> None:
     table = StatsTable(arrow.select(["source", "path", "max", "status"]))
-    assert table.column_names == [name for name in NAMES if name not in FULL_ONLY]
+    assert table.columns == [name for name in NAMES if name not in FULL_ONLY]
     np.testing.assert_array_equal(table["max"], arrow["max"].to_pandas().to_numpy())
     assert table["op_name"].tolist() == [None] * N_ROWS
     assert table["shape"].tolist() == [None] * N_ROWS
@@ -690,7 +694,7 @@ fastdump.stats
 fastdump.stats_of
 optional = {"ml_dtypes", "arro3.io", "click", "rich.console", "pandas", "polars", "pyarrow"}
 assert not optional & set(sys.modules), optional & set(sys.modules)
-assert set(fastdump.__all__) <= set(dir(fastdump))
+assert set(dir(fastdump)) <= set(fastdump.__all__)
 for name in fastdump.__all__:
     getattr(fastdump, name)
 try:

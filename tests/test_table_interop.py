@@ -106,7 +106,7 @@ def test_back_from_duckdb(table: StatsTable) -> None:
 def test_pandas_dtypes_do_not_depend_on_values(table: StatsTable) -> None:
     for part in (table, table[:1], table[:0]):
         frame = part.to_pandas()
-        assert list(frame.columns) == part.column_names
+        assert list(frame.columns) == part.columns
         assert len(frame) == len(part)
         assert frame["step"].dtype == "Int64"
         assert frame["max"].dtype == "float64"

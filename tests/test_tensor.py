@@ -32,8 +32,8 @@ from fastdump import (
     UnsupportedDTypeError,
     _core,
 )
-from fastdump._dump_file import DumpFile
-from fastdump._tensor import Tensor
+from fastdump._tensor.dump_file import DumpFile
+from fastdump._tensor.tensor import Tensor
 from fastdump.testing import OriginalOp, TensorSpec, device_tensor, dump_header, write_dump
 
 GIB = 1 << 30
@@ -544,8 +544,8 @@ def test_a_file_for_which_there_are_no_addresses(tmp_path: Path, run_python: Any
     program = """
 import errno, resource, sys
 import numpy as np
-from fastdump._dump_file import DumpFile
-from fastdump._tensor import Tensor
+from fastdump._tensor.dump_file import DumpFile
+from fastdump._tensor.tensor import Tensor
 file = DumpFile(sys.argv[1])
 tensor = Tensor(file, file.header()["tensors"][0])
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))
@@ -639,8 +639,8 @@ def test_a_view_after_fork(tmp_path: Path, run_python: Any) -> None:
     program = """
 import os, sys
 import numpy as np
-from fastdump._dump_file import DumpFile
-from fastdump._tensor import Tensor
+from fastdump._tensor.dump_file import DumpFile
+from fastdump._tensor.tensor import Tensor
 file = DumpFile(sys.argv[1])
 tensor = Tensor(file, file.header()["tensors"][0])
 view = np.asarray(tensor)
@@ -693,8 +693,8 @@ def test_statistics_can_be_interrupted(run_python: Any, tmp_path: Path) -> None:
     program = """
 import os, signal, sys
 from fastdump import DumpFormatError
-from fastdump._dump_file import DumpFile
-from fastdump._tensor import Tensor
+from fastdump._tensor.dump_file import DumpFile
+from fastdump._tensor.tensor import Tensor
 file = DumpFile(sys.argv[1])
 tensor = Tensor(file, file.header()["tensors"][0])
 def interrupt(number, frame):
@@ -823,7 +823,7 @@ def test_reading_where_no_file_reaches(tmp_path: Path) -> None:
 
 
 def test_reading_across_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fastdump._dump_file._READ_NBYTES", 7)
+    monkeypatch.setattr("fastdump._tensor.dump_file._READ_NBYTES", 7)
     tensor, array = float_tensor(tmp_path)
     np.testing.assert_array_equal(tensor.copy(), array)
     os.truncate(tensor.path, tensor.offset + 22)

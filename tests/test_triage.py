@@ -103,7 +103,7 @@ def test_the_fault_of_the_demo_is_traced_on_both_ranks(demo: tuple[Path, DemoDum
         "HcomAllReduce",
     )
     assert received.known_by == ("collective",)
-    assert set(found.infected) == {0, 1}
+    assert set(dict(found.infected)) == {0, 1}
 
 
 def test_the_masks_of_the_demo_are_suppressed(demo: tuple[Path, DemoDump]) -> None:
@@ -147,7 +147,8 @@ def test_each_fault_is_found_in_a_table_without_files(
     fault = FAULTS[name]
     assert fault.planted is not None
     fastdump.stats(model_of(fault), level="full").write(tmp_path / "stats.parquet")
-    report = fastdump.triage(fastdump.read_stats(tmp_path / "stats.parquet"))
+    table = fastdump.read_stats(tmp_path / "stats.parquet", root=tmp_path / "nowhere")
+    report = fastdump.triage(table)
     assert_found(report, fault.planted)
     assert any("files are not at hand" in note for note in report.notes)
     assert report.findings[0].origin is not None
@@ -259,7 +260,7 @@ def test_a_rank_that_receives_nan_is_no_origin(model_of: ModelOf) -> None:
         # Inputs in one file, outputs in another.
         assert len(received.operator.paths) == 2
     # The all-reduce, and the two operators after it.
-    assert [found.infected[rank] for rank in (0, 2, 3)] == [3, 3, 3]
+    assert [dict(found.infected)[rank] for rank in (0, 2, 3)] == [3, 3, 3]
 
 
 def test_links_are_known_by_content_and_address(model_of: ModelOf) -> None:
@@ -275,9 +276,9 @@ def test_links_are_known_by_content_and_address(model_of: ModelOf) -> None:
     assert found.chain[-1].operator.op_name == "grads/Clip"
 
 
-def test_without_files_links_are_known_by_statistics(model_of: ModelOf) -> None:
+def test_without_files_links_are_known_by_statistics(model_of: ModelOf, tmp_path: Path) -> None:
     table = fastdump.stats(model_of(FAULTS["kernel_nan"]), level="full")
-    (found,) = fastdump.triage(table).findings
+    (found,) = fastdump.triage(table, root=tmp_path / "nowhere").findings
     assert found.chain[0].known_by == ("statistics",)
     assert found.chain[0].certainty == "probable"
     root = model_of(FAULTS["kernel_nan"])
@@ -288,9 +289,9 @@ def test_without_files_links_are_known_by_statistics(model_of: ModelOf) -> None:
 def test_what_is_too_large_to_hash_is_known_by_address(
     model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fastdump._triage import dump_files
+    from fastdump._triage import files
 
-    monkeypatch.setattr(dump_files, "_MAX_HASHED_NBYTES", 100)
+    monkeypatch.setattr(files, "_MAX_HASHED_NBYTES", 100)
     (found,) = fastdump.triage(model_of(FAULTS["kernel_nan"])).findings
     assert found.chain[0].known_by == ("address", "statistics")
     assert found.chain[0].certainty == "probable"

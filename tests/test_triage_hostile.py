@@ -84,7 +84,7 @@ def test_files_that_are_not_what_the_table_says(
         expected.origins[0].operator,
         expected.origins[0].verdict,
     )
-    assert report.findings[0].infected.keys() == expected.findings[0].infected.keys()
+    assert dict(report.findings[0].infected).keys() == dict(expected.findings[0].infected).keys()
     str(report)
     report.to_dict()
 
@@ -120,4 +120,4 @@ def test_a_loop_among_equal_times_ends(tmp_path: Path) -> None:
     (found,) = fastdump.triage(tmp_path).findings
     assert found.origin is not None
     assert found.origin.verdict == "unknown"
-    assert found.infected == {None: 6}
+    assert dict(found.infected) == {None: 6}

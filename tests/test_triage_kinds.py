@@ -250,7 +250,7 @@ def test_inherited_is_no_finding_of_its_own(tmp_path: Path) -> None:
         dump.op(f"Add b{i}", [bad, x], [bad])
     report = fastdump.triage(tmp_path)
     (found,) = report.findings
-    assert found.infected == {None: 6}
+    assert dict(found.infected) == {None: 6}
     assert [origin.operator.op_name for origin in report.origins] == ["a"]
 
 
@@ -341,7 +341,7 @@ def test_many_equal_tensors_stay_fast_and_right(tmp_path: Path) -> None:
     for i in range(40):
         dump.op(f"Add b{i}", [bad, noise(4, 4)], [bad])
     (found,) = fastdump.triage(tmp_path).findings
-    assert found.infected == {None: 41}
+    assert dict(found.infected) == {None: 41}
     assert found.chain[-1].operator.op_name == "b39"
 
 
@@ -355,15 +355,15 @@ def test_what_was_read_before_is_not_infected(tmp_path: Path) -> None:
     report = fastdump.triage(tmp_path)
     assert [origin.operator.op_name for origin in report.origins] == ["a0", "a1"]
     assert [one.operator.op_name for one in report.findings[1].chain] == ["b1"]
-    assert report.findings[1].infected == {None: 2}
+    assert dict(report.findings[1].infected) == {None: 2}
 
 
 def test_a_long_chain_is_told_without_its_middle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fastdump._triage import analysis
+    from fastdump._triage import story
 
-    monkeypatch.setattr(analysis, "MAX_CHAIN", 4)
+    monkeypatch.setattr(story, "MAX_CHAIN", 4)
     dump = SmallDump(tmp_path)
     x = with_value(noise(4, 8), np.nan)
     dump.op("Exp a", [noise(4, 8)], [x])
@@ -379,16 +379,16 @@ def test_a_long_chain_is_told_without_its_middle(
 
 
 def test_very_many_findings_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fastdump._triage import analysis
+    from fastdump._triage import story
 
-    monkeypatch.setattr(analysis, "MAX_FINDINGS", 3)
-    monkeypatch.setattr(analysis, "MAX_FOLLOWED", 2)
+    monkeypatch.setattr(story, "MAX_FINDINGS", 3)
+    monkeypatch.setattr(story, "MAX_FOLLOWED", 2)
     dump = SmallDump(tmp_path)
     for i in range(5):
         dump.op(f"Exp a{i}", [noise(4, 8)], [with_value(noise(4, 8, seed=i), np.nan)])
     report = fastdump.triage(tmp_path)
     assert len(report.findings) == 3
-    assert [bool(found.infected) for found in report] == [True, True, False]
+    assert [bool(found.infected) for found in report.findings] == [True, True, False]
     assert "2 more findings in other operators" in report.notes
 
 

@@ -118,7 +118,7 @@ def test_a_clean_dump_with_lost_files_has_no_bad_values(
         copy = tmp_path / str(seed)
         lose(model_of("clean", mode), copy, SHARE, seed)
         report = fastdump.triage(copy)
-        assert {found.kind for found in report} <= INCOMPLETE, report.sentence
+        assert {found.kind for found in report.findings} <= INCOMPLETE, report.sentence
 
 
 def test_the_operator_at_fault_is_named_although_it_is_missing(
@@ -151,7 +151,7 @@ def test_nothing_but_a_truncated_file(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     report = fastdump.triage(tmp_path)
     # What is there of it is bad, and that is what is told.
-    assert [found.kind for found in report] == ["nan"]
+    assert [found.kind for found in report.findings] == ["nan"]
     assert "truncated" in report.sentence
     path.write_bytes(path.read_bytes()[:20])
     report = fastdump.triage(tmp_path)

@@ -44,7 +44,7 @@ def test_the_first_rank_is_found(op_type: str, first: int, tmp_path: Path) -> No
     others = [rank for rank in range(3) if rank != first]
     assert [one.operator.rank for one in found.received] == others
     assert {one.known_by for one in found.received} == {("collective",)}
-    assert found.infected == {first: 3, others[0]: 2, others[1]: 2}
+    assert dict(found.infected) == {first: 3, others[0]: 2, others[1]: 2}
 
 
 def test_a_collective_operator_in_one_file_will_do(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import fastdump
 from fastdump import testing
-from fastdump._header import describe_file
+from fastdump._tensor.tensor import tensors_in
 from fastdump._watcher.bytes_compared import ByteComparison, StoredTensor, _Flags
 from fastdump._watcher.names import WatchedName, read_name, splits
 from fastdump.demo import write_demo, write_overflow_demo, write_watcher_demo
@@ -98,7 +98,7 @@ def test_recordings_that_are_equal(tmp_path: Path) -> None:
     write(tmp_path, "net/X_To_net/C", [A], at=1)
     write(tmp_path, "net/Y_To_net/C", [A], at=2)
     report = fastdump.watcher(tmp_path)
-    assert (report.check, report.findings, report.unchecked) == ("watcher", [], [])
+    assert (report.check, report.findings, report.unchecked) == ("watcher", (), ())
     assert report.counts == {"same": 2}
     assert report.sentence == ("No change: 2 recordings equal, byte for byte, to what was written.")
     assert [comparison.seen_by for comparison in report.comparisons] == ["net/X", "net/Y"]
@@ -185,7 +185,7 @@ def test_recordings_before_the_operator_ran_are_not_compared(tmp_path: Path) -> 
     write(tmp_path, "Y_To_C", [A], at=1)
     report = fastdump.watcher(tmp_path)
     assert statuses(report) == ["before", "same"]
-    assert (report.findings, report.unchecked) == ([], [])
+    assert (report.findings, report.unchecked) == ((), ())
 
 
 def test_names_with_the_separator_in_them(tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_what_cannot_be_compared_says_why(tmp_path: Path) -> None:
     assert found["more.1"][1] == "the operator's own file lacks output 1"
     assert found["smaller.0"][1] == "128 bytes were written, 64 were recorded later"
     assert "what was seen: the file ends" in found["short.0"][1]
-    assert report.findings == []
+    assert report.findings == ()
     assert len(report.unchecked) == 6
 
 
@@ -288,8 +288,7 @@ def test_who_wrote_over_it_if_addresses_tell(tmp_path: Path) -> None:
 
 
 def stored(path: Path) -> StoredTensor:
-    header: dict[str, Any] = describe_file(path)
-    return StoredTensor.of(str(path), header, header["tensors"][0])
+    return StoredTensor.of(tensors_in(str(path))[0])
 
 
 @pytest.mark.parametrize("nbytes", [1, 1 << 20, (1 << 20) + 1, (3 << 20) + 5])
@@ -492,7 +491,7 @@ def test_what_is_written_in_place_is_not_compared(tmp_path: Path) -> None:
     into = placed(A + 1, PLACED)
     write(tmp_path, "R", [placed(A + 1, PLACED)], inputs=[into], at=1)
     report = fastdump.watcher(tmp_path)
-    assert (report.counts, report.findings) == ({"in_place": 1}, [])
+    assert (report.counts, report.findings) == ({"in_place": 1}, ())
 
 
 def test_the_order_of_equal_timestamps_is_not_trusted(tmp_path: Path) -> None:
@@ -502,7 +501,7 @@ def test_the_order_of_equal_timestamps_is_not_trusted(tmp_path: Path) -> None:
     write(tmp_path, "W", [placed(A + 1, PLACED)], at=5, task=3)
     write(tmp_path, "Q", inputs=[placed(A, PLACED)], at=5, task=4)
     report = fastdump.watcher(tmp_path)
-    assert (report.counts, report.findings) == ({"same": 2}, [])
+    assert (report.counts, report.findings) == ({"same": 2}, ())
     write(tmp_path, "P", inputs=[placed(A + 2, PLACED)], at=5, task=5)
     assert [f.seen_by for f in fastdump.watcher(tmp_path).findings] == ["P"]
 
@@ -562,22 +561,23 @@ def test_the_watcher_demo(tmp_path: Path) -> None:
     last = demo.first_byte + demo.n_bytes - 1
     assert demo.first_byte <= found.change.first_byte < found.change.last_byte <= last
     assert "a multiple of 2,048 bytes" in found.change.words
-    assert report.unchecked == []
+    assert report.unchecked == ()
     assert set(report.counts) == {"same", "changed"}
 
 
 def test_the_model_demo_has_nothing_overwritten(tmp_path: Path) -> None:
     write_demo(tmp_path, size="2MB")
     report = fastdump.watcher(tmp_path)
-    assert report.findings == []
+    assert report.findings == ()
     assert report.counts["same"] > 500
 
 
 def test_the_overflow_demo(tmp_path: Path) -> None:
     demo = write_overflow_demo(tmp_path)
     findings = fastdump.overflow(tmp_path).findings
-    assert [tmp_path / record.path for record, _ in findings] == list(demo.records)
-    for (_, unit), operator in zip(findings, demo.operators, strict=True):
+    assert [tmp_path / finding.path for finding in findings] == list(demo.records)
+    for finding, operator in zip(findings, demo.operators, strict=True):
+        unit = finding.unit
         assert unit.join == "exact"
         assert unit.operator is not None
         assert [tmp_path / path for path in unit.operator.paths] == [operator]
