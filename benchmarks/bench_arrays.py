@@ -15,8 +15,8 @@ from benchmarks.hifloat8 import hifloat8_values
 from benchmarks.report import Report, Requirement, Row
 from benchmarks.scale import ALL_THREADS, GIB, MIB, QUICK, ROUNDS, binary_size
 from benchmarks.side_by_side import side_by_side
-from fastdump._dump_file import DumpFile
-from fastdump._tensor import Tensor
+from fastdump._tensor.dump_file import DumpFile
+from fastdump._tensor.tensor import Tensor
 
 _MOST_MS = 1
 _CODES_NBYTES = 32 * MIB if QUICK else 256 * MIB

@@ -64,8 +64,8 @@ def test_cold(
 ) -> None:
     readers = _readers(plain_reader, file.path)
 
-    def stats(io: Engine) -> None:
-        fastdump.stats(file.path, io=io)
+    def stats(engine: Engine) -> None:
+        fastdump.stats(file.path, engine=engine)
 
     timings = side_by_side(
         benchmark,

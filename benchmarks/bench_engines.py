@@ -51,8 +51,8 @@ def test_engines(
 ) -> None:
     buffer_nbytes = plain_reader.fastest_buffer(file.path, threads)
 
-    def stats(io: Engine) -> None:
-        fastdump.stats(file.path, io=io, threads=threads)
+    def stats(engine: Engine) -> None:
+        fastdump.stats(file.path, engine=engine, threads=threads)
 
     timings = side_by_side(
         benchmark,

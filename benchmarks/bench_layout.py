@@ -126,8 +126,8 @@ def test_layout(benchmark: BenchmarkFixture, report: Report, case: Case, threads
     host = np.zeros(host_shape, case.dtype)
     copy = np.zeros(host_shape, case.dtype)
 
-    def to_host() -> None:
-        fastdump.to_host(
+    def to_logical() -> None:
+        fastdump.to_logical(
             stored,
             format=case.format,
             origin_shape=host_shape,
@@ -142,12 +142,12 @@ def test_layout(benchmark: BenchmarkFixture, report: Report, case: Case, threads
     def simply() -> Array:
         return np.ascontiguousarray(transposed.reshape(padded_shape)[crop])
 
-    to_host()
+    to_logical()
     assert np.array_equal(host, simply())
     timings = side_by_side(
         benchmark,
         ROUNDS,
-        ("fastdump", to_host),
+        ("fastdump", to_logical),
         {
             "copy": lambda: np.copyto(copy, host),
             "numpy": with_numpy,

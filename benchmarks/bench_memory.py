@@ -36,18 +36,18 @@ def dump(request: pytest.FixtureRequest, directory: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("dump", "nbytes", "io"),
+    ("dump", "nbytes", "engine"),
     [
-        pytest.param(nbytes, nbytes, io, id=f"{binary_size(nbytes).replace(' ', '')}-{io}")
+        pytest.param(nbytes, nbytes, engine, id=f"{binary_size(nbytes).replace(' ', '')}-{engine}")
         for nbytes in MEMORY_NBYTES
-        for io in ENGINES
+        for engine in ENGINES
     ],
     indirect=["dump"],
 )
 def test_private_memory(
-    benchmark: BenchmarkFixture, report: Report, dump: Path, nbytes: int, io: Engine
+    benchmark: BenchmarkFixture, report: Report, dump: Path, nbytes: int, engine: Engine
 ) -> None:
-    memory = benchmark.pedantic(memory_of_stats, args=(dump, io, ALL_THREADS))
+    memory = benchmark.pedantic(memory_of_stats, args=(dump, engine, ALL_THREADS))
     assert memory.n_elements == nbytes // 4
 
     is_met = memory.nbytes < _MOST_NBYTES
@@ -55,7 +55,7 @@ def test_private_memory(
         benchmark,
         Row(
             section="memory",
-            what=f"{_N_FILES} files, io={io}",
+            what=f"{_N_FILES} files, engine={engine}",
             size=binary_size(nbytes),
             threads=ALL_THREADS,
             other=f"{memory.nbytes / MIB:.1f} MiB",

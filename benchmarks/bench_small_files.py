@@ -133,8 +133,8 @@ def test_small_files(
 def test_engines(
     benchmark: BenchmarkFixture, report: Report, plain_reader: PlainReader, small: SmallFiles
 ) -> None:
-    def stats(io: Engine) -> None:
-        fastdump.stats(small.root, io=io)
+    def stats(engine: Engine) -> None:
+        fastdump.stats(small.root, engine=engine)
 
     timings = side_by_side(
         benchmark,

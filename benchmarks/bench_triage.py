@@ -61,7 +61,7 @@ def test_triage_of_an_infection(
     """From step 1 on everything is NaN: a table, for of its files nothing more would be read."""
     table = _infected(fastdump.stats(demo.directory, level="full"))
     if tensor != "all":
-        table = table.filter(tensor=tensor)
+        table = table.filter(io=tensor)
     timings = side_by_side(benchmark, ROUNDS, ("fastdump", lambda: fastdump.triage(table)), {})
     found = fastdump.triage(table).findings[0]
     if tensor != "input":

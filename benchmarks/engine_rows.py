@@ -28,18 +28,18 @@ def add_engine_rows(
     """Add a row for each engine to the report; `auto` has the better of the others as its peer."""
     better = min(("mmap", "read"), key=timings.median)
     times_better = timings.quotient(better, "auto")
-    for io in ENGINES:
-        is_auto = io == "auto"
+    for engine in ENGINES:
+        is_auto = engine == "auto"
         report.add(
             benchmark,
             Row(
                 section="engines",
-                what=f"{what}, io={io}",
+                what=f"{what}, engine={engine}",
                 size=size,
                 threads=threads,
-                gb_per_s=nbytes / timings.median(io) / 1e9,
+                gb_per_s=nbytes / timings.median(engine) / 1e9,
                 plain_read_gb_per_s=nbytes / timings.median("plain read") / 1e9,
-                ratio=timings.quotient("plain read", io),
+                ratio=timings.quotient("plain read", engine),
                 peer_gb_per_s=nbytes / timings.median(better) / 1e9 if is_auto else None,
                 times_peer=times_better if is_auto else None,
                 required=[at_least(_LEAST, times_better, "{} x peer")] if is_auto else (),

@@ -28,9 +28,9 @@ class MemoryOfStats:
     n_elements: int
 
 
-def memory_of_stats(path: Path, io: str, threads: int) -> MemoryOfStats:
+def memory_of_stats(path: Path, engine: str, threads: int) -> MemoryOfStats:
     """Compute statistics in a process of its own."""
-    command = [sys.executable, __file__, str(path), io, str(threads)]
+    command = [sys.executable, __file__, str(path), engine, str(threads)]
     run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return MemoryOfStats(*map(int, run.stdout.split()))
 
@@ -42,7 +42,7 @@ def _private_nbytes() -> int:
 
 
 def main() -> None:
-    path, io, threads = sys.argv[1:]
+    path, engine, threads = sys.argv[1:]
     before = _private_nbytes()
     sizes = []
     ended = threading.Event()
@@ -53,7 +53,7 @@ def main() -> None:
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    table: StatsTable = stats(path, io=io, threads=int(threads))  # type: ignore[arg-type]
+    table: StatsTable = stats(path, engine=engine, threads=int(threads))  # type: ignore[arg-type]
     sizes.append(_private_nbytes())
     ended.set()
     watcher.join()

@@ -71,7 +71,7 @@ peers         numpy in chunks: one thread, chunks that stay in the cache, reused
 open          time of fastdump.open in a warm process / time of `find DIR -type f`
 """,
     "layouts": """\
-layouts       fastdump.to_host into memory that is there; plain read is np.copyto of the host array,
+layouts       fastdump.to_logical into memory that is there; plain read is np.copyto of the result,
               numpy transposes into padded memory and leaves the padding, simple numpy reshapes,
               crops and copies
 """,
