@@ -171,6 +171,24 @@ void test_attributes_that_are_something_else() {
       3U);
 }
 
+// As many members before those that count as there may be, and as many tensors: to search the object
+// for each tensor would take minutes.
+void test_an_object_with_many_members() {
+  constexpr std::size_t kTensors = 60000;
+  std::string cuts = "{";
+  for (std::size_t i = 0; i < 200000; ++i) cuts += "\"\":0,";
+  cuts += R"("output_tensor_slice": [[)";
+  std::string tensors;
+  for (std::size_t i = 0; i < kTensors; ++i) {
+    cuts += i == 0 ? "[]" : ",[]";
+    tensors += "\x1a\x02\x08\x01";
+  }
+  const FileDescription d = describe_thread(
+      Message().raw(tensors).message(7, Message().text(1, "x").text(2, cuts + "]]}")), 0);
+  CHECK_EQ(d.tensors.size(), kTensors);
+  CHECK(d.slices.empty());
+}
+
 void test_reused_description() {
   const Head sliced(with_length(header(kCuts, 1)));
   const Head plain(with_length(Message().message(3, output({.shape = {4}, .size = 16}))));
@@ -213,6 +231,7 @@ int main() {
   test_sizes_decide();
   test_ranges_that_make_no_sense();
   test_attributes_that_are_something_else();
+  test_an_object_with_many_members();
   test_reused_description();
   test_any_bytes();
   return tests::exit_code();

@@ -72,11 +72,11 @@ void ExactSum::add(double value, int exponent) {
   limbs_[limb + 2] += sign * static_cast<std::int64_t>(static_cast<std::uint32_t>(shifted >> 64));
   low_ = std::min(low_, limb);
   high_ = std::max(high_, limb + 3);
-  if (++pending_ == (std::uint32_t{1} << 30)) carry();
+  if (++pending_ >= kMaxPending) carry();
 }
 
 void ExactSum::add(const ExactSum& other) {
-  if (pending_ + other.pending_ >= (std::uint32_t{1} << 30)) carry();
+  if (pending_ + other.pending_ >= kMaxPending) carry();
   for (int i = other.low_; i < other.high_; ++i) limbs_[i] += other.limbs_[i];
   low_ = std::min(low_, other.low_);
   high_ = std::max(high_, other.high_);

@@ -47,13 +47,16 @@ bool CsvLine::split(std::string_view line) {
 }
 
 std::string CsvLine::text(std::size_t i) const {
-  std::string text(cells_[i].text);
-  if (!cells_[i].quoted) return text;
-  for (std::size_t at = text.find("\"\""); at != std::string::npos;
-       at = text.find("\"\"", at + 1)) {
-    text.erase(at, 1);
+  std::string_view cell = cells_[i].text;
+  if (!cells_[i].quoted) return std::string(cell);
+  std::string text;
+  text.reserve(cell.size());
+  for (std::size_t pair = cell.find("\"\""); pair != std::string_view::npos;
+       pair = cell.find("\"\"")) {
+    text += cell.substr(0, pair + 1);
+    cell.remove_prefix(pair + 2);
   }
-  return text;
+  return text += cell;
 }
 
 }  // namespace fastdump

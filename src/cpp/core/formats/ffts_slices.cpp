@@ -26,6 +26,13 @@ std::optional<JsonValue> find_cuts(const FileDescription& description) {
   return std::nullopt;
 }
 
+// What a member of the object says of one thread: an array with an element for each tensor.
+const JsonValue* cuts_of_thread(const JsonValue& cuts, std::string_view member,
+                                std::int64_t thread_id) {
+  const JsonValue* threads = cuts.find(member);
+  return threads == nullptr ? nullptr : threads->at(static_cast<std::size_t>(thread_id));
+}
+
 const std::int64_t* integer_of(const JsonValue& object, std::string_view key) {
   const JsonValue* member = object.find(key);
   return member == nullptr ? nullptr : member->integer();
@@ -71,14 +78,14 @@ std::uint64_t nbytes_of(const TensorSlice& slice, int bits) {
 void apply_ffts_slices(FileDescription& description, std::int64_t thread_id) {
   const std::optional<JsonValue> cuts = find_cuts(description);
   if (!cuts || thread_id < 0) return;
+  // An object is searched member by member: once for each kind of tensor, not once for each tensor.
+  const JsonValue* inputs = cuts_of_thread(*cuts, "input_tensor_slice", thread_id);
+  const JsonValue* outputs = cuts_of_thread(*cuts, "output_tensor_slice", thread_id);
   for (std::size_t i = 0; i < description.tensors.size(); ++i) {
     TensorDescription& tensor = description.tensors[i];
     if (!is_typed(tensor) || tensor.dtype == nullptr) continue;
-    const JsonValue* of_io =
-        cuts->find(tensor.io == Io::input ? "input_tensor_slice" : "output_tensor_slice");
-    const JsonValue* of_thread =
-        of_io == nullptr ? nullptr : of_io->at(static_cast<std::size_t>(thread_id));
-    const JsonValue* ranges = of_thread == nullptr ? nullptr : of_thread->at(tensor.index);
+    const JsonValue* tensors = tensor.io == Io::input ? inputs : outputs;
+    const JsonValue* ranges = tensors == nullptr ? nullptr : tensors->at(tensor.index);
     if (ranges == nullptr) continue;
     std::optional<TensorSlice> slice = read_slice(*ranges, tensor);
     if (!slice || is_whole(*slice)) continue;
