@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "check.hpp"
+#include "core/active_tier.hpp"
 #include "core/compare/comparison.hpp"
 #include "core/compare/comparison_table.hpp"
 #include "core/compare/pair_job.hpp"
 #include "core/io/mapping.hpp"
 #include "core/layout/host_layout.hpp"
 #include "core/scan/logical_elements.hpp"
-#include "core/scan/resources.hpp"
 #include "temporary_directory.hpp"
 
 namespace fastdump {

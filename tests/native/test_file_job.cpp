@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "check.hpp"
+#include "core/active_tier.hpp"
 #include "core/dtype.hpp"
 #include "core/io/mapping.hpp"
 #include "core/scan/file_job.hpp"
-#include "core/scan/resources.hpp"
+#include "core/stream/stream_sizes.hpp"
 #include "temporary_directory.hpp"
 
 namespace fastdump {

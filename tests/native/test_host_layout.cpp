@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "check.hpp"
+#include "core/arrays/gather_array.hpp"
 #include "core/errors.hpp"
 #include "core/layout/host_layout.hpp"
-#include "core/scan/gather_array.hpp"
 #include "kernels/strided_copy.hpp"
 
 namespace fastdump {

@@ -11,10 +11,10 @@
 
 #include "check.hpp"
 #include "core/errors.hpp"
-#include "core/scan/glob.hpp"
-#include "core/scan/index.hpp"
 #include "core/scan/scan.hpp"
 #include "core/scan/scan_table.hpp"
+#include "core/tree/glob.hpp"
+#include "core/tree/index.hpp"
 #include "temporary_directory.hpp"
 
 namespace fastdump {

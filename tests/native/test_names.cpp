@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "check.hpp"
-#include "core/formats/decimal.hpp"
+#include "core/decimal.hpp"
 #include "core/formats/file_name.hpp"
 #include "core/formats/mapping_csv.hpp"
 #include "core/formats/tree_path.hpp"

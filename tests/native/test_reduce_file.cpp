@@ -5,11 +5,11 @@
 #include <string>
 
 #include "check.hpp"
+#include "core/arrays/reduce_array.hpp"
+#include "core/arrays/reduce_file.hpp"
 #include "core/errors.hpp"
 #include "core/scan/file_job.hpp"
-#include "core/scan/reduce_array.hpp"
-#include "core/scan/reduce_file.hpp"
-#include "core/scan/resources.hpp"
+#include "core/stream/stream_sizes.hpp"
 #include "temporary_directory.hpp"
 
 namespace fastdump {

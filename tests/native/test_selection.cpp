@@ -6,7 +6,7 @@
 
 #include "check.hpp"
 #include "core/dtype.hpp"
-#include "core/scan/selection.hpp"
+#include "core/tree/selection.hpp"
 
 namespace fastdump {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "core/scan/unpack.hpp"
+#include "core/arrays/unpack.hpp"
 #include "kernels/tiers.hpp"
 
 namespace fastdump {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "check.hpp"
-#include "core/scan/append_only.hpp"
+#include "core/concurrency/append_only.hpp"
 #include "core/scan/scan.hpp"
 #include "core/scan/scan_table.hpp"
-#include "core/scan/walk.hpp"
+#include "core/tree/walk.hpp"
 #include "table_values.hpp"
 #include "temporary_directory.hpp"
 

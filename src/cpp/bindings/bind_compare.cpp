@@ -11,7 +11,7 @@
 #include "bindings/background_run.hpp"
 #include "bindings/bindings.hpp"
 #include "bindings/py_table.hpp"
-#include "core/compare/compare_array.hpp"
+#include "core/arrays/compare_array.hpp"
 #include "core/compare/comparison.hpp"
 #include "core/compare/comparison_table.hpp"
 #include "core/compare/metrics.hpp"

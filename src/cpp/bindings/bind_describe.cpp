@@ -3,14 +3,14 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "core/decimal.hpp"
 #include "core/errors.hpp"
 #include "core/formats/argument_kind.hpp"
-#include "core/formats/decimal.hpp"
 #include "core/formats/file_name.hpp"
 #include "core/formats/tensor_format.hpp"
 #include "core/io/file.hpp"
 #include "core/scan/describe.hpp"
-#include "core/scan/walk.hpp"
+#include "core/tree/walk.hpp"
 
 namespace fastdump::bindings {
 namespace {

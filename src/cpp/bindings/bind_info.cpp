@@ -3,9 +3,10 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "core/active_tier.hpp"
+#include "core/concurrency/cpus.hpp"
 #include "core/dtype.hpp"
 #include "core/formats/tensor_format.hpp"
-#include "core/scan/resources.hpp"
 #include "kernels/tiers.hpp"
 
 namespace fastdump::bindings {

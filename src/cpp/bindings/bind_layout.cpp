@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "core/arrays/gather_array.hpp"
 #include "core/layout/host_layout.hpp"
-#include "core/scan/gather_array.hpp"
 
 namespace fastdump::bindings {
 namespace {

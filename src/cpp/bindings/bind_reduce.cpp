@@ -1,10 +1,10 @@
 #include <stdexcept>
 
 #include "bindings/bindings.hpp"
+#include "core/arrays/reduce_array.hpp"
+#include "core/arrays/reduce_file.hpp"
+#include "core/concurrency/cpus.hpp"
 #include "core/dtype.hpp"
-#include "core/scan/reduce_array.hpp"
-#include "core/scan/reduce_file.hpp"
-#include "core/scan/resources.hpp"
 
 namespace fastdump::bindings {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "bindings/bindings.hpp"
 #include "core/formats/layer_number.hpp"
-#include "core/scan/glob.hpp"
-#include "core/scan/selection.hpp"
+#include "core/tree/glob.hpp"
+#include "core/tree/selection.hpp"
 
 namespace fastdump::bindings {
 namespace {

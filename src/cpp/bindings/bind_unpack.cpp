@@ -2,8 +2,8 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/contiguous_buffer.hpp"
+#include "core/arrays/unpack.hpp"
 #include "core/dtype.hpp"
-#include "core/scan/unpack.hpp"
 
 namespace fastdump::bindings {
 namespace {

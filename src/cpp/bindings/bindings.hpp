@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/scan/index.hpp"
 #include "core/dtype.hpp"
-#include "core/io/engine.hpp"
+#include "core/stream/engine.hpp"
+#include "core/tree/index.hpp"
 #include "kernels/partial.hpp"
 
 namespace py = pybind11;

@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "core/active_tier.hpp"
 #include "core/compare/element_source.hpp"
 #include "core/compare/pair_job.hpp"
 #include "core/compare/pair_worker.hpp"
-#include "core/scan/resources.hpp"
-#include "core/scan/threads.hpp"
-#include "core/scan/work_list.hpp"
+#include "core/concurrency/threads.hpp"
+#include "core/concurrency/work_list.hpp"
 #include "kernels/fp_environment.hpp"
 
 namespace fastdump {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/compare/tensor_pair.hpp"
-#include "core/io/engine.hpp"
-#include "core/scan/background.hpp"
+#include "core/concurrency/background.hpp"
+#include "core/stream/engine.hpp"
 #include "kernels/pair_block.hpp"
 
 namespace fastdump {

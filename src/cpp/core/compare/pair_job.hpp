@@ -10,7 +10,7 @@
 
 #include "core/compare/element_source.hpp"
 #include "core/compare/pair_worker.hpp"
-#include "core/io/engine.hpp"
+#include "core/stream/engine.hpp"
 
 namespace fastdump {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "core/formats/decimal.hpp"
+#include "core/decimal.hpp"
 
 namespace fastdump {
 namespace {

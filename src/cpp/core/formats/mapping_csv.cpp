@@ -1,6 +1,6 @@
 #include "core/formats/mapping_csv.hpp"
 
-#include "core/formats/decimal.hpp"
+#include "core/decimal.hpp"
 
 namespace fastdump {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/decimal.hpp"
 #include "core/errors.hpp"
 #include "core/formats/byte_cursor.hpp"
-#include "core/formats/decimal.hpp"
 #include "core/formats/dump_data.hpp"
 #include "core/formats/payload.hpp"
 

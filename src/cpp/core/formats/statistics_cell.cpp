@@ -7,7 +7,7 @@
 #include <limits>
 #include <system_error>
 
-#include "core/formats/decimal.hpp"
+#include "core/decimal.hpp"
 #include "core/formats/dump_data.hpp"
 #include "core/formats/tensor_format.hpp"
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "core/decimal.hpp"
 #include "core/errors.hpp"
 #include "core/formats/csv_line.hpp"
-#include "core/formats/decimal.hpp"
 #include "core/formats/statistics_cell.hpp"
 #include "core/formats/statistics_header.hpp"
 

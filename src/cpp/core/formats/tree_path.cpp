@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/formats/decimal.hpp"
+#include "core/decimal.hpp"
 
 // Layouts below the configured dump path, which may lie anywhere:
 //

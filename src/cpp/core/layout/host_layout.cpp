@@ -10,7 +10,7 @@
 #include "core/layout/image_format.hpp"
 #include "core/layout/matrix_format.hpp"
 #include "core/layout/scheme.hpp"
-#include "core/layout/size.hpp"
+#include "core/size.hpp"
 
 namespace fastdump {
 namespace {

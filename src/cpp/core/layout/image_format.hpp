@@ -8,7 +8,7 @@
 
 #include "core/layout/axis.hpp"
 #include "core/layout/scheme.hpp"
-#include "core/layout/size.hpp"
+#include "core/size.hpp"
 
 namespace fastdump {
 

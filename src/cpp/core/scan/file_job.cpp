@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/scan/resources.hpp"
+#include "core/stream/stream_sizes.hpp"
 
 namespace fastdump {
 namespace {

@@ -8,11 +8,11 @@
 #include <mutex>
 #include <vector>
 
-#include "core/io/engine.hpp"
 #include "core/io/file.hpp"
 #include "core/io/mapping.hpp"
-#include "core/scan/worker.hpp"
 #include "core/scan/row.hpp"
+#include "core/scan/worker.hpp"
+#include "core/stream/engine.hpp"
 #include "kernels/partial.hpp"
 
 namespace fastdump {

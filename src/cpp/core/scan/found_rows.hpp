@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/scan/order.hpp"
 #include "core/scan/row.hpp"
 #include "core/scan/row_block.hpp"
-#include "core/scan/walk.hpp"
+#include "core/tree/execution_order.hpp"
+#include "core/tree/walk.hpp"
 #include "kernels/block.hpp"
 
 namespace fastdump {

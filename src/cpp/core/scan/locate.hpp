@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/io/file.hpp"
-#include "core/scan/file_opener.hpp"
-#include "core/scan/selection.hpp"
-#include "core/scan/walk.hpp"
 #include "core/scan/row.hpp"
+#include "core/tree/file_opener.hpp"
+#include "core/tree/selection.hpp"
+#include "core/tree/walk.hpp"
 
 namespace fastdump {
 

@@ -8,7 +8,7 @@
 
 #include "core/formats/description.hpp"
 #include "core/scan/row.hpp"
-#include "core/scan/selection.hpp"
+#include "core/tree/selection.hpp"
 
 namespace fastdump {
 

@@ -8,14 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/active_tier.hpp"
+#include "core/concurrency/threads.hpp"
+#include "core/concurrency/work_list.hpp"
 #include "core/errors.hpp"
 #include "core/formats/tensor_format.hpp"
 #include "core/scan/file_job.hpp"
 #include "core/scan/locate.hpp"
-#include "core/scan/resources.hpp"
-#include "core/scan/threads.hpp"
-#include "core/scan/work_list.hpp"
 #include "core/scan/worker.hpp"
+#include "core/stream/stream_sizes.hpp"
 #include "kernels/fp_environment.hpp"
 
 namespace fastdump {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "core/io/engine.hpp"
-#include "core/scan/background.hpp"
+#include "core/concurrency/background.hpp"
 #include "core/scan/found_rows.hpp"
-#include "core/scan/selection.hpp"
-#include "core/scan/walk.hpp"
+#include "core/stream/engine.hpp"
+#include "core/tree/selection.hpp"
+#include "core/tree/walk.hpp"
 #include "kernels/block.hpp"
 
 namespace fastdump {

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/concurrency/threads.hpp"
 #include "core/scan/found_rows.hpp"
-#include "core/scan/order.hpp"
-#include "core/scan/threads.hpp"
+#include "core/tree/execution_order.hpp"
 
 namespace fastdump {
 namespace {

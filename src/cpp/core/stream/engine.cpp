@@ -1,4 +1,4 @@
-#include "core/io/engine.hpp"
+#include "core/stream/engine.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "core/compare/compare_array.hpp"
+#include "core/arrays/compare_array.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 
-#include "core/scan/resources.hpp"
-#include "core/scan/threads.hpp"
+#include "core/active_tier.hpp"
+#include "core/concurrency/threads.hpp"
 #include "kernels/fp_environment.hpp"
 #include "kernels/pair_divergence.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/scan/file_opener.hpp"
+#include "core/tree/file_opener.hpp"
 
 namespace fastdump {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/formats/description.hpp"
-#include "core/io/engine.hpp"
+#include "core/stream/engine.hpp"
 #include "kernels/partial.hpp"
 
 namespace fastdump {

@@ -1,11 +1,11 @@
-#include "core/scan/reduce_array.hpp"
+#include "core/arrays/reduce_array.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 
-#include "core/scan/resources.hpp"
-#include "core/scan/threads.hpp"
+#include "core/active_tier.hpp"
+#include "core/concurrency/threads.hpp"
 #include "kernels/fp_environment.hpp"
 
 namespace fastdump {

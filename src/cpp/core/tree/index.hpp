@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/formats/description.hpp"
-#include "core/scan/selection.hpp"
-#include "core/scan/walk.hpp"
+#include "core/tree/selection.hpp"
+#include "core/tree/walk.hpp"
 
 namespace fastdump {
 

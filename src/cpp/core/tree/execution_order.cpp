@@ -1,4 +1,4 @@
-#include "core/scan/order.hpp"
+#include "core/tree/execution_order.hpp"
 
 #include <algorithm>
 #include <string_view>

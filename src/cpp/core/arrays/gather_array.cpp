@@ -1,9 +1,9 @@
-#include "core/scan/gather_array.hpp"
+#include "core/arrays/gather_array.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-#include "core/scan/threads.hpp"
+#include "core/concurrency/threads.hpp"
 
 namespace fastdump {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/scan/walk.hpp"
+#include "core/tree/walk.hpp"
 
 namespace fastdump {
 

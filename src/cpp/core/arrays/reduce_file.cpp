@@ -1,4 +1,4 @@
-#include "core/scan/reduce_file.hpp"
+#include "core/arrays/reduce_file.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,11 +8,12 @@
 #include <thread>
 #include <utility>
 
+#include "core/active_tier.hpp"
+#include "core/concurrency/threads.hpp"
 #include "core/errors.hpp"
 #include "core/io/file.hpp"
 #include "core/scan/file_job.hpp"
-#include "core/scan/resources.hpp"
-#include "core/scan/threads.hpp"
+#include "core/stream/stream_sizes.hpp"
 #include "kernels/fp_environment.hpp"
 
 namespace fastdump {

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/concurrency/append_only.hpp"
 #include "core/formats/description.hpp"
-#include "core/scan/append_only.hpp"
 
 namespace fastdump {
 

@@ -1,10 +1,10 @@
-#include "core/scan/unpack.hpp"
+#include "core/arrays/unpack.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-#include "core/scan/resources.hpp"
-#include "core/scan/threads.hpp"
+#include "core/active_tier.hpp"
+#include "core/concurrency/threads.hpp"
 
 namespace fastdump {
 namespace {

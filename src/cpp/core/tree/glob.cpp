@@ -1,4 +1,4 @@
-#include "core/scan/glob.hpp"
+#include "core/tree/glob.hpp"
 
 #include <fnmatch.h>
 

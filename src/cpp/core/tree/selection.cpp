@@ -1,8 +1,8 @@
-#include "core/scan/selection.hpp"
+#include "core/tree/selection.hpp"
 
 #include <algorithm>
 
-#include "core/scan/glob.hpp"
+#include "core/tree/glob.hpp"
 
 namespace fastdump {
 namespace {

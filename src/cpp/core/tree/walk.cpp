@@ -1,4 +1,4 @@
-#include "core/scan/walk.hpp"
+#include "core/tree/walk.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include <set>
 #include <utility>
 
+#include "core/decimal.hpp"
 #include "core/errors.hpp"
-#include "core/formats/decimal.hpp"
 #include "core/formats/mapping_csv.hpp"
 #include "core/formats/tree_path.hpp"
 #include "core/io/file.hpp"

@@ -1,4 +1,4 @@
-#include "core/scan/background.hpp"
+#include "core/concurrency/background.hpp"
 
 #include <system_error>
 #include <utility>

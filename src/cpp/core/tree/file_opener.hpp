@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/io/file.hpp"
-#include "core/scan/walk.hpp"
+#include "core/tree/walk.hpp"
 
 namespace fastdump {
 

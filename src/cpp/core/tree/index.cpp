@@ -1,4 +1,4 @@
-#include "core/scan/index.hpp"
+#include "core/tree/index.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -7,10 +7,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/formats/decimal.hpp"
+#include "core/decimal.hpp"
 #include "core/formats/file_name.hpp"
-#include "core/scan/glob.hpp"
-#include "core/scan/order.hpp"
+#include "core/tree/execution_order.hpp"
+#include "core/tree/glob.hpp"
 
 namespace fastdump {
 namespace {
