@@ -13,6 +13,7 @@
 #include "core/compare/comparison_table.hpp"
 #include "core/compare/pair_job.hpp"
 #include "core/io/mapping.hpp"
+#include "core/io/page_guard.hpp"
 #include "core/layout/host_layout.hpp"
 #include "core/scan/logical_elements.hpp"
 #include "temporary_directory.hpp"

@@ -171,8 +171,8 @@ void test_attributes_that_are_something_else() {
       3U);
 }
 
-// As many members before those that count as there may be, and as many tensors: to search the object
-// for each tensor would take minutes.
+// As many members before those that count as there may be, and as many tensors: to search the
+// object for each tensor would take minutes.
 void test_an_object_with_many_members() {
   constexpr std::size_t kTensors = 60000;
   std::string cuts = "{";

@@ -1,6 +1,5 @@
 // Large files: chunks of many tensors, by either engine and several threads, of stored or of
 // logical elements, and files that are no longer what they were when they were located.
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -11,7 +10,6 @@
 #include "check.hpp"
 #include "core/active_tier.hpp"
 #include "core/dtype.hpp"
-#include "core/io/mapping.hpp"
 #include "core/scan/file_job.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "temporary_directory.hpp"
@@ -202,25 +200,6 @@ void test_unreadable() {
   CHECK(rows.tensors[0].tensor.note.find("Is a directory") != std::string::npos);
 }
 
-void test_page_guard() {
-  const TemporaryDirectory directory;
-  const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::string path = directory.write("file", std::string(3 * page, 'x'));
-  const File file(path.c_str());
-  const Mapping mapping(file, 3 * page);
-  std::filesystem::resize_file(path, page);
-  install_page_guard();
-  std::atomic<bool> lost = false;
-  {
-    const PageGuard guard(mapping.data(), mapping.nbytes(), lost);
-    const volatile std::byte* bytes = mapping.data();
-    CHECK(bytes[0] == std::byte{'x'});
-    CHECK(!lost);
-    CHECK(bytes[2 * page] == std::byte{0});
-    CHECK(lost);
-  }
-}
-
 }  // namespace
 }  // namespace fastdump
 
@@ -244,6 +223,5 @@ int main() {
   }
   test_not_mapped();
   test_unreadable();
-  test_page_guard();
   return tests::exit_code();
 }

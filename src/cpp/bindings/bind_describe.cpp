@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "core/decimal.hpp"
 #include "core/errors.hpp"
 #include "core/formats/argument_kind.hpp"
 #include "core/formats/file_name.hpp"
@@ -16,16 +14,6 @@ namespace fastdump::bindings {
 namespace {
 
 constexpr std::size_t kHeadBytes = std::size_t{4} << 10;  // most headers are shorter
-
-// What a file is called in truth: its own name, unless that is a stand-in of digits.
-std::string real_name(const std::string& path) {
-  const std::string name = path.substr(path.rfind('/') + 1);
-  if (!is_decimal(name)) return name;
-  const std::atomic<bool> stop = false;
-  std::atomic<std::uint64_t> found = 0;
-  const FileTree tree = walk({path}, {}, stop, found);
-  return tree.size() == 0 ? name : std::string(tree.real_name(0));
-}
 
 struct Description {
   std::vector<FileDescription> dumps;
@@ -44,7 +32,7 @@ Description describe_path(const std::string& path) {
   Description description;
   // A file may grow meanwhile, and some (of /proc) tell no size.
   description.file_nbytes = std::max<std::uint64_t>(static_cast<std::uint64_t>(size), head.size());
-  describe(file, description.file_nbytes, head, parse_file_name(real_name(path)),
+  describe(file, description.file_nbytes, head, parse_file_name(find_real_name(path)),
            description.dumps);
   return description;
 }

@@ -85,8 +85,8 @@ void bind_scan(py::module_& module) {
   py::class_<PyScan>(module, "Scan")
       .def(py::init<const std::vector<py::bytes>&, const std::string&, int, const std::string&,
                     bool, bool, const Selection&>(),
-           py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"),
-           py::arg("engine"), py::arg("logical"), py::arg("follow_links"), py::arg("selection"))
+           py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"), py::arg("engine"),
+           py::arg("logical"), py::arg("follow_links"), py::arg("selection"))
       .def(py::init<const Index&, const py::buffer&, const std::string&, int, const std::string&,
                     bool, const Selection&>(),
            py::arg("index"), py::arg("positions"), py::kw_only(), py::arg("level"),

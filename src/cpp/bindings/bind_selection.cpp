@@ -52,10 +52,10 @@ Selection make_selection(const Ranges& rank, const Ranges& device, const Ranges&
   selection.op_name = op_name;
   selection.dtype = std::move(dtype);
   selection.io = parse_words(io, "io", {Io::input, Io::output, Io::buffer, Io::space});
-  selection.status = parse_words(
-      status, "status",
-      {Status::ok, Status::truncated, Status::absent, Status::size_mismatch, Status::unsupported,
-       Status::malformed, Status::unreadable});
+  selection.status =
+      parse_words(status, "status",
+                  {Status::ok, Status::truncated, Status::absent, Status::size_mismatch,
+                   Status::unsupported, Status::malformed, Status::unreadable});
   return selection;
 }
 

@@ -25,8 +25,8 @@ class ExactSum {
   static constexpr int kScaleExponent = 600;
 
  private:
-  // Digits of 32 bits in 64-bit limbs: 2^31 additions fit before a carry must move on. A sum that is
-  // merged may bring half of them at once.
+  // Digits of 32 bits in 64-bit limbs: 2^31 additions fit before a carry must move on. A sum that
+  // is merged may bring half of them at once.
   static constexpr int kDigitBits = 32;
   static constexpr std::uint32_t kMaxPending = std::uint32_t{1} << 30;
   // From the square of the smallest scaled value up to 2^63 squares of the largest.

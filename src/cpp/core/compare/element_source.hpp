@@ -15,6 +15,7 @@
 
 #include "core/io/file.hpp"
 #include "core/io/mapping.hpp"
+#include "core/io/page_guard.hpp"
 #include "core/scan/logical_elements.hpp"
 #include "kernels/element.hpp"
 
@@ -84,7 +85,7 @@ class ElementSource {
 
   kernels::Element element() const { return element_; }
   std::size_t nbytes(std::size_t n) const;
-  bool on_network() const { return fastdump::on_network(file_->file()); }
+  bool on_network() const { return is_on_network(file_->file()); }
   // Elements lie anywhere in the tensor: map() never has them, read() takes a mapping.
   bool is_gathered() const { return logical_ != nullptr; }
 

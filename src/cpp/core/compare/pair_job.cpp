@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "core/io/page_guard.hpp"
+
 namespace fastdump {
 namespace {
 

@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kSeparators = " ./\\_-";
 // The longer of two words that begin alike comes first.
 constexpr std::array<std::string_view, 11> kWords = {
-    "layers", "layer", "blocks", "block", "h",       "stages",
+    "layers", "layer", "blocks", "block",   "h",       "stages",
     "stage",  "cells", "cell",   "encoder", "decoder",
 };
 // More digits are no number of a layer, and might not fit 64 bits.

@@ -1,49 +1,49 @@
 #include "core/io/file.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 
 #include "core/errors.hpp"
 
-#if defined(__linux__)
-#include <sys/vfs.h>
-#else
-#include <sys/mount.h>
-#include <sys/param.h>
-#endif
-
 namespace fastdump {
 
-File::File(int directory, const char* path, int flags)
-    : fd_(::openat(directory, path, flags | O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
-  if (fd_ < 0) error_ = errno;
+File::File(int directory, const char* path, OpenAs as) {
+  const int opened = retry_interrupted([&] { return system().open(directory, path, as); });
+  if (opened < 0) {
+    error_ = -opened;
+  } else {
+    descriptor_ = opened;
+  }
 }
 
-File::File(const char* path) : File(AT_FDCWD, path, 0) {}
+File::File(const char* path) : File(System::kNoDirectory, path, OpenAs::file) {}
 
-File::File(const File& directory, const char* name) : File(directory.fd(), name, 0) {}
+File::File(const File& directory, const char* name)
+    : File(directory.descriptor(), name, OpenAs::file) {}
 
-File File::directory(const char* path) { return File(AT_FDCWD, path, O_DIRECTORY); }
+File File::directory(const char* path) {
+  return File(System::kNoDirectory, path, OpenAs::directory);
+}
 
 File::~File() {
-  if (fd_ >= 0) ::close(fd_);
+  if (descriptor_ != kClosed) system().close(descriptor_);
 }
 
 File& File::operator=(File&& other) noexcept {
-  std::swap(fd_, other.fd_);
+  std::swap(descriptor_, other.descriptor_);
   std::swap(error_, other.error_);
   return *this;
 }
 
+int File::status(FileStatus& status) const {
+  return -retry_interrupted([&] { return system().status(descriptor_, status); });
+}
+
 std::int64_t File::size() const {
-  struct stat status;
-  if (::fstat(fd_, &status) != 0) return -errno;
-  if (S_ISDIR(status.st_mode)) return -EISDIR;
-  if (!S_ISREG(status.st_mode)) return -EINVAL;
-  return status.st_size;
+  FileStatus found;
+  if (const int error = status(found); error != 0) return -error;
+  if (found.type == FileType::directory) return -EISDIR;
+  if (found.type != FileType::regular) return -EINVAL;
+  return static_cast<std::int64_t>(found.nbytes);
 }
 
 OpenFile::OpenFile(const std::string& path) : file(path.c_str()) {
@@ -54,11 +54,10 @@ OpenFile::OpenFile(const std::string& path) : file(path.c_str()) {
 }
 
 ReadResult read_some_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset) {
-  for (;;) {
-    const ssize_t n = ::pread(file.fd(), buffer.data(), buffer.size(), static_cast<off_t>(offset));
-    if (n >= 0) return {static_cast<std::size_t>(n), 0};
-    if (errno != EINTR) return {0, errno};
-  }
+  const std::int64_t n =
+      retry_interrupted([&] { return system().read(file.descriptor(), buffer, offset); });
+  if (n < 0) return {0, static_cast<int>(-n)};
+  return {static_cast<std::size_t>(n), 0};
 }
 
 ReadResult read_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset) {
@@ -73,30 +72,8 @@ ReadResult read_at(const File& file, std::span<std::byte> buffer, std::uint64_t 
   return result;
 }
 
-bool on_network(const File& file) {
-#if defined(__linux__)
-  struct statfs status;
-  if (::fstatfs(file.fd(), &status) != 0) return false;
-  switch (static_cast<std::uint32_t>(status.f_type)) {
-    case 0x00006969:  // NFS
-    case 0x0BD00BD0:  // Lustre
-    case 0xFF534D42:  // CIFS
-    case 0xFE534D42:  // SMB2
-    case 0x0000517B:  // SMB
-    case 0x00C36400:  // Ceph
-    case 0x47504653:  // GPFS
-    case 0x19830326:  // BeeGFS
-    case 0x65735546:  // FUSE: often a network file system, and its faults are slow in any case
-    case 0x01021997:  // 9P
-    case 0x5346414F:  // AFS
-      return true;
-    default:
-      return false;
-  }
-#else
-  struct statfs status;
-  return ::fstatfs(file.fd(), &status) == 0 && (status.f_flags & MNT_LOCAL) == 0;
-#endif
+bool is_on_network(const File& file) {
+  return retry_interrupted([&] { return system().is_on_network(file.descriptor()); }) == 1;
 }
 
 }  // namespace fastdump

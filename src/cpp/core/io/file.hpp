@@ -1,5 +1,5 @@
-// Open files and positional reads. Every system call on file bytes but mmap is here; failures carry
-// errno and are values, not exceptions, for a scan meets them by the thousand.
+// Open files and positional reads. A failure is an errno and a value, not an exception: a scan
+// meets failures by the thousand.
 #pragma once
 
 #include <cstddef>
@@ -8,34 +8,42 @@
 #include <string>
 #include <utility>
 
+#include "core/io/system.hpp"
+
 namespace fastdump {
 
 class File {
  public:
   File() = default;
-  // Opens for reading; never waits on a FIFO, never becomes a controlling terminal's owner.
-  // error() tells whether it failed.
+  // Opens a file for reading. Opening never waits for the writer of a FIFO, and never makes a
+  // terminal the process's own. error() tells whether it failed.
   explicit File(const char* path);
-  // The same, of a name in an open directory.
+  // Opens a file by its name in an open directory.
   File(const File& directory, const char* name);
-  // A directory, to open files in.
+  // Opens a directory, to open files in it.
   static File directory(const char* path);
   ~File();
-  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)), error_(other.error_) {}
+  File(File&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, kClosed)), error_(other.error_) {}
   File& operator=(File&& other) noexcept;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  int fd() const { return fd_; }
+  int descriptor() const { return descriptor_; }
   int error() const { return error_; }  // errno of a failed open; 0: open
 
-  // The size of a regular file, or -errno. Other kinds of file are -EINVAL, directories -EISDIR.
+  // Which file this is, and in which state. Returns 0 or an errno.
+  int status(FileStatus& status) const;
+  // The size of a regular file, or a negative errno: -EISDIR for a directory, -EINVAL for any other
+  // kind of file.
   std::int64_t size() const;
 
  private:
-  File(int directory, const char* path, int flags);
+  static constexpr int kClosed = -1;
 
-  int fd_ = -1;
+  File(int directory, const char* path, OpenAs as);
+
+  int descriptor_ = kClosed;
   int error_ = 0;
 };
 
@@ -44,21 +52,21 @@ struct ReadResult {
   int error = 0;           // errno
 };
 
-// A regular file, open for reading. Throws SystemError where a caller has one file and no use for
-// an error as a value.
+// A regular file, open for reading, for callers to whom a failure is an exception. The constructor
+// throws SystemError.
 struct OpenFile {
   explicit OpenFile(const std::string& path);
   File file;
   std::uint64_t size;
 };
 
-// One read into `buffer` from `offset` on, which may be short.
+// Reads once into `buffer`, from `offset` on. The read may be short.
 ReadResult read_some_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset);
 
-// Fills `buffer` from `offset` on, across short reads and interruptions.
+// Fills `buffer` from `offset` on, however short single reads are.
 ReadResult read_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset);
 
-// Whether the file lies on a file system that a page fault would reach over a network.
-bool on_network(const File& file);
+// Whether the file lies on a file system that a page fault would have to reach over a network.
+bool is_on_network(const File& file);
 
 }  // namespace fastdump

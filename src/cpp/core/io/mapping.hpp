@@ -1,7 +1,6 @@
-// A file in memory, and the guard that lets a thread read it although the file may shrink.
+// A file in memory.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,14 +12,11 @@ namespace fastdump {
 
 class Mapping {
  public:
-  enum class Access : std::uint8_t {
-    read_only,      // a write ends the process
-    copy_on_write,  // a write stays in this mapping and never reaches the file
-  };
+  using Access = fastdump::Access;
 
   Mapping() = default;
-  // Maps the first `nbytes` of the file; none is a mapping too. data() is nullptr if the system
-  // refuses, error() then tells why.
+  // Maps the first `nbytes` of the file; no bytes at all are a mapping too. data() is nullptr if
+  // the system refuses, and error() tells why.
   Mapping(const File& file, std::size_t nbytes, Access access = Access::read_only);
   ~Mapping();
   Mapping(const Mapping&) = delete;
@@ -43,27 +39,6 @@ class Mapping {
 };
 
 // Maps a whole file. Throws SystemError.
-std::unique_ptr<Mapping> map_file(const std::string& path, Mapping::Access access);
-
-// While it lives, a page of [data, data + nbytes) that the file no longer has reads as zeros in
-// this thread instead of ending the process, and `lost` becomes true before any zero can be seen,
-// in any thread. A thread has at most kMaxPageGuards at a time.
-class PageGuard {
- public:
-  PageGuard(const std::byte* data, std::size_t nbytes, std::atomic<bool>& lost);
-  ~PageGuard();
-  PageGuard(const PageGuard&) = delete;
-  PageGuard& operator=(const PageGuard&) = delete;
-
- private:
-  std::size_t slot_;
-};
-
-// Of the two tensors of a comparison.
-inline constexpr std::size_t kMaxPageGuards = 2;
-
-// Installs the SIGBUS handler that guards need; faults outside any guard go to the handler that was
-// there before. Cheap if it is in place.
-void install_page_guard();
+std::unique_ptr<Mapping> map_file(const std::string& path, Access access);
 
 }  // namespace fastdump

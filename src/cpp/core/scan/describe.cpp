@@ -16,6 +16,7 @@
 #include "core/formats/statistics_csv.hpp"
 #include "core/formats/version_1.hpp"
 #include "core/io/mapping.hpp"
+#include "core/io/page_guard.hpp"
 
 namespace fastdump {
 namespace {

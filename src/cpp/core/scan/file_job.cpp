@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/io/page_guard.hpp"
 #include "core/stream/stream_sizes.hpp"
 
 namespace fastdump {
@@ -47,7 +48,7 @@ FileJob::FileJob(File file, std::uint64_t size, FileRows rows, Engine engine, En
       shared_meter_(meter),
       meter_(meter) {
   if (engine_ == Engine::automatic &&
-      (size_ < stream_sizes().min_mapped_nbytes || on_network(file_))) {
+      (size_ < stream_sizes().min_mapped_nbytes || is_on_network(file_))) {
     engine_ = Engine::read;
   }
   const bool gathers = std::ranges::any_of(rows_.tensors, &TensorRow::is_gathered);

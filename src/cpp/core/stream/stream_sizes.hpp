@@ -1,4 +1,5 @@
-// The sizes in which bytes are streamed. docs/performance.md tells what the defaults were chosen by.
+// The sizes in which bytes are streamed. docs/performance.md tells what the defaults were chosen
+// by.
 #pragma once
 
 #include <cstdint>

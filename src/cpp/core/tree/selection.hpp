@@ -24,8 +24,9 @@ struct NumberRange {
 
 using NumberRanges = std::vector<NumberRange>;
 
-// Shell patterns (*, ?, [abc]) for whole names of operators. Names in files have '_' in the place of
-// ' ', '.', '/' and '\\', so all five are taken for one: "a.b/c" and "a_b_c" match the same names.
+// Shell patterns (*, ?, [abc]) for whole names of operators. Names in files have '_' in the place
+// of ' ', '.', '/' and '\\', so all five are taken for one: "a.b/c" and "a_b_c" match the same
+// names.
 class OpNamePatterns {
  public:
   OpNamePatterns() = default;

@@ -1,86 +1,35 @@
-// The files below some roots, and what their directories tell. Opens no file but mapping.csv.
+// Finds the files below some roots. Opens no file but mapping.csv.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "core/concurrency/append_only.hpp"
-#include "core/formats/description.hpp"
+#include "core/tree/file_tree.hpp"
 
 namespace fastdump {
-
-// Reason -> number of files that gave no row.
-using SkippedFiles = std::map<std::string, std::uint64_t, std::less<>>;
-
-void count_skipped(SkippedFiles& skipped, std::string_view reason);
-
-struct Directory {
-  std::string path;      // to open files with
-  std::string relative;  // what rows show: relative to the root, or as given if there are several
-  Where where;
-  std::unordered_map<std::string, std::string> real_names;  // from mapping.csv
-  bool holds_root = false;  // its one file here is a root itself: somebody named it
-};
-
-// What has been added stays where it is: files that a walk has told of can be read while it goes
-// on.
-class FileTree {
- public:
-  std::size_t size() const { return entries_.size(); }
-  const Directory& directory(std::size_t file) const {
-    return directories_[entries_[file].directory];
-  }
-  std::uint32_t directory_index(std::size_t file) const { return entries_[file].directory; }
-  const AppendOnly<Directory>& directories() const { return directories_; }
-  std::string_view name(std::size_t file) const {
-    const Entry& entry = entries_[file];
-    return {entry.name, entry.name_length};
-  }
-  // What the file is called in truth, if mapping.csv tells.
-  std::string_view real_name(std::size_t file) const;
-  // Path to open, in `buffer`, which is reused.
-  const char* path(std::size_t file, std::string& buffer) const;
-  std::string shown_path(std::size_t file) const;
-  void shown_path(std::size_t file, std::string& buffer) const;
-
-  std::uint32_t add_directory(Directory directory);
-  void add_file(std::uint32_t directory, std::string_view name);
-
-  SkippedFiles skipped;
-
- private:
-  struct Entry {
-    const char* name;
-    std::uint32_t name_length;
-    std::uint32_t directory;
-  };
-
-  AppendOnly<Directory> directories_;
-  AppendOnly<Entry> entries_;
-  std::deque<std::string> names_;  // arenas: a million names are a few allocations
-};
 
 struct WalkOptions {
   bool follow_links = false;  // below the roots; the roots themselves are always followed
 };
 
-// Walks every root, in the order of the names, until done or `stop`. `found` counts files as it
-// goes. Throws SystemError for a root that cannot be looked at. What lies below a root and cannot
-// be is counted in `skipped`.
+// Walks every root, in the order of the names, until all are done or `stop`. `found` counts files
+// as the walk goes. What lies below a root and cannot be looked at is counted in `skipped`. Throws
+// SystemError for a root that cannot be looked at.
 FileTree walk(const std::vector<std::string>& roots, const WalkOptions& options,
               const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found);
 
-// The same, into `tree`, but for what is skipped. on_files() is called whenever files have been
-// added to the tree.
+// Adds the files to `tree`, and calls on_files() whenever there are more of them. What is skipped
+// is counted in `skipped` instead of in the tree.
 void walk(const std::vector<std::string>& roots, const WalkOptions& options,
           const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found, FileTree& tree,
           SkippedFiles& skipped, const std::function<void()>& on_files);
+
+// What a single file is called in truth: its own name, unless that is a stand-in of digits for
+// which mapping.csv beside it has another.
+std::string find_real_name(const std::string& path);
 
 }  // namespace fastdump

@@ -1,0 +1,102 @@
+// The system's files, with a test looking on: it sees every call before it is made, may let it
+// fail, cut a read short, or do something to the file meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/io/system.hpp"
+
+namespace fastdump::tests {
+
+enum class Call : std::uint8_t {
+  open,
+  status,
+  status_of_path,
+  read,
+  is_on_network,
+  map,
+  unmap,
+  drop_pages,
+  open_directory,
+  next_entry,
+  resolve,
+};
+
+class WatchedSystem : public System {
+ public:
+  // What is to become of a call.
+  struct Verdict {
+    int error = 0;                      // it fails with this errno
+    std::size_t max_nbytes = SIZE_MAX;  // a read gives no more than this
+  };
+  // Gets the call and its number, from 0. Several threads may call it at the same time.
+  using Watch = std::function<Verdict(Call call, std::size_t number)>;
+
+  explicit WatchedSystem(Watch watch) : watch_(std::move(watch)), replacement_(*this) {}
+
+  std::size_t n_calls() const { return n_calls_; }
+
+  int open(int directory, const char* path, OpenAs as) override {
+    const Verdict verdict = next(Call::open);
+    return verdict.error != 0 ? -verdict.error : System::open(directory, path, as);
+  }
+  int status(int descriptor, FileStatus& status) override {
+    const Verdict verdict = next(Call::status);
+    return verdict.error != 0 ? -verdict.error : System::status(descriptor, status);
+  }
+  int status_of_path(const char* path, Links links, FileStatus& status) override {
+    const Verdict verdict = next(Call::status_of_path);
+    return verdict.error != 0 ? -verdict.error : System::status_of_path(path, links, status);
+  }
+  std::int64_t read(int descriptor, std::span<std::byte> buffer, std::uint64_t offset) override {
+    const Verdict verdict = next(Call::read);
+    if (verdict.error != 0) return -verdict.error;
+    const std::size_t nbytes = std::min(buffer.size(), verdict.max_nbytes);
+    return System::read(descriptor, buffer.first(nbytes), offset);
+  }
+  int is_on_network(int descriptor) override {
+    const Verdict verdict = next(Call::is_on_network);
+    return verdict.error != 0 ? -verdict.error : System::is_on_network(descriptor);
+  }
+  int map(int descriptor, std::size_t nbytes, Access access, std::byte*& data) override {
+    const Verdict verdict = next(Call::map);
+    return verdict.error != 0 ? -verdict.error : System::map(descriptor, nbytes, access, data);
+  }
+  // A mapping that stayed would be a leak of the test's making: whatever the verdict, it goes.
+  int unmap(std::byte* data, std::size_t nbytes) override {
+    const Verdict verdict = next(Call::unmap);
+    const int result = System::unmap(data, nbytes);
+    return verdict.error != 0 ? -verdict.error : result;
+  }
+  int drop_pages(std::byte* data, std::size_t nbytes) override {
+    const Verdict verdict = next(Call::drop_pages);
+    return verdict.error != 0 ? -verdict.error : System::drop_pages(data, nbytes);
+  }
+  int open_directory(const char* path, DirectoryStream*& directory) override {
+    const Verdict verdict = next(Call::open_directory);
+    return verdict.error != 0 ? -verdict.error : System::open_directory(path, directory);
+  }
+  int next_entry(DirectoryStream* directory, DirectoryEntry& entry) override {
+    const Verdict verdict = next(Call::next_entry);
+    return verdict.error != 0 ? -verdict.error : System::next_entry(directory, entry);
+  }
+  int resolve(const char* path, std::string& absolute) override {
+    const Verdict verdict = next(Call::resolve);
+    return verdict.error != 0 ? -verdict.error : System::resolve(path, absolute);
+  }
+
+ private:
+  Verdict next(Call call) { return watch_(call, n_calls_++); }
+
+  const Watch watch_;
+  std::atomic<std::size_t> n_calls_ = 0;
+  const SystemReplacement replacement_;
+};
+
+}  // namespace fastdump::tests
