@@ -12,6 +12,7 @@
 #include "core/errors.hpp"
 #include "core/formats/description.hpp"
 #include "core/formats/dump_data.hpp"
+#include "core/size.hpp"
 
 namespace fastdump::tests {
 

@@ -142,7 +142,7 @@ inline void check_tensor(const char* file, int line, const TensorDescription& te
                          std::uint64_t n_elements, std::string_view note) {
   check_equal(file, line, "status", to_string(tensor.status), to_string(status));
   check_equal(file, line, "n_elements", tensor.n_elements, n_elements);
-  check_equal(file, line, "note", tensor.note, note);
+  check_equal(file, line, "note", tensor.note.text(), note);
 }
 
 template <typename Function>

@@ -288,8 +288,8 @@ void test_appended_dumps() {
 
   const Described two(one + two_inputs);
   CHECK_EQ(two.dumps.size(), 2U);
-  CHECK_EQ(two.first().note, "");
-  CHECK_EQ(two.dumps.at(1).note, "");
+  CHECK_EQ(two.first().note.text(), "");
+  CHECK_EQ(two.dumps.at(1).note.text(), "");
   CHECK_EQ(two.dumps.at(1).op_name, "other");
   CHECK_EQ(two.tensor(0).offset, one.size() - 16);
   const FileDescription& second = two.dumps.at(1);
@@ -321,7 +321,7 @@ void test_what_follows_is_not_always_a_dump() {
   const auto notes = [&](std::string_view rest) {
     const Described d(one + std::string(rest));
     std::string all;
-    for (const FileDescription& dump : d.dumps) all += "[" + dump.note + "]";
+    for (const FileDescription& dump : d.dumps) all += "[" + dump.note.text() + "]";
     return all;
   };
   CHECK_EQ(notes(""), "[]");
@@ -369,7 +369,7 @@ void test_appended_to_a_dump_with_a_tensor_that_was_not_written() {
     CHECK_TENSOR(d.tensor(1), absent, 0, "its bytes were never written (device address 0)");
     CHECK_TENSOR(d.tensor(2), ok, 4, "");
     CHECK_EQ(d.tensor(2).offset, skipped.size() - 16);
-    CHECK_EQ(d.dumps.back().note, "");
+    CHECK_EQ(d.dumps.back().note.text(), "");
     check_invariants(d.dumps, skipped.size() + rest.size());
   }
   // The second of three.
@@ -389,11 +389,12 @@ void test_many_appended_dumps() {
   std::string file;
   for (std::size_t i = 0; i <= kMaxAppended; ++i) file += one;
   CHECK_EQ(Described(file).dumps.size(), kMaxAppended + 1);
-  CHECK_EQ(Described(file).dumps.back().note, "");
+  CHECK_EQ(Described(file).dumps.back().note.text(), "");
   const Described more(file + one + one);
   CHECK_EQ(more.dumps.size(), kMaxAppended + 1);
-  CHECK_EQ(more.dumps.back().note, std::to_string(2 * one.size()) +
-                                       " trailing bytes after the last tensor (an appended dump?)");
+  CHECK_EQ(
+      more.dumps.back().note.text(),
+      std::to_string(2 * one.size()) + " trailing bytes after the last tensor (an appended dump?)");
 }
 
 // Descriptions of tensors take a hundred times the memory of the bytes that ask for them.
@@ -406,8 +407,9 @@ void test_many_tensors_in_appended_dumps() {
   for (int i = 0; i < 8; ++i) file += quarter;
   const Described d(file);
   CHECK_EQ(d.dumps.size(), 4U);
-  CHECK_EQ(d.dumps.back().note, std::to_string(4 * quarter.size()) +
-                                    " trailing bytes after the last tensor (an appended dump?)");
+  CHECK_EQ(d.dumps.back().note.text(),
+           std::to_string(4 * quarter.size()) +
+               " trailing bytes after the last tensor (an appended dump?)");
 }
 
 void test_sizes_beyond_the_file_in_an_appended_dump() {
@@ -455,7 +457,7 @@ void test_reused_descriptions() {
     CHECK(d.kind == fresh.first().kind);
     CHECK_EQ(d.version, fresh.first().version);
     CHECK_EQ(d.op_name, fresh.first().op_name);
-    CHECK_EQ(d.note, fresh.first().note);
+    CHECK_EQ(d.note.text(), fresh.first().note.text());
     CHECK_EQ(d.fortran_order, fresh.first().fortran_order);
     CHECK_EQ(d.tensors.size(), fresh.first().tensors.size());
     check_invariants(reused, bytes.size());

@@ -5,6 +5,7 @@
 #include "check.hpp"
 #include "core/dtype.hpp"
 #include "core/formats/tensor_format.hpp"
+#include "core/size.hpp"
 
 namespace fastdump {
 namespace {

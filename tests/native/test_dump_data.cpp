@@ -49,7 +49,7 @@ void test_every_field_of_the_header() {
   CHECK_EQ(d.op_name, "scope/op\xff");
   CHECK_EQ(d.dfx_message, "log\nline");
   CHECK_EQ(d.header_nbytes, header.bytes().size());
-  CHECK_EQ(d.note, "");
+  CHECK_EQ(d.note.text(), "");
   CHECK_EQ(d.attrs.size(), 2U);
   CHECK_EQ(d.attrs.at(0).first, "user_tag");
   CHECK_EQ(d.attrs.at(0).second, "x");

@@ -175,7 +175,8 @@ void test_gathered_shrunken(std::size_t n_left) {
   // Which elements are lost cannot be told: none of those that were read with them count.
   CHECK_EQ(rows.tensors[0].statistics->count, 0U);
   CHECK(rows.tensors[0].tensor.status == Status::truncated);
-  CHECK(rows.tensors[0].tensor.note.find("3202000 elements are missing") != std::string::npos);
+  CHECK(rows.tensors[0].tensor.note.text().find("3202000 elements are missing") !=
+        std::string::npos);
 }
 
 // A directory opens but cannot be mapped.
@@ -185,7 +186,8 @@ void test_not_mapped() {
   FileJob job(File(directory.path().c_str()), kStart + kRows * kStoredColumns * 4,
               make_matrix_row(), Engine::read, meter);
   const FileRows rows = run(job, 1);
-  CHECK_EQ(rows.tensors[0].tensor.note.find("padding included: the file cannot be mapped"), 0U);
+  CHECK_EQ(rows.tensors[0].tensor.note.text().find("padding included: the file cannot be mapped"),
+           0U);
 }
 
 // A directory opens but cannot be read.
@@ -197,7 +199,7 @@ void test_unreadable() {
   const FileRows rows = run(job, 2);
   CHECK(rows.tensors[0].tensor.status == Status::unreadable);
   CHECK_EQ(rows.tensors[0].statistics->count, 0U);
-  CHECK(rows.tensors[0].tensor.note.find("Is a directory") != std::string::npos);
+  CHECK(rows.tensors[0].tensor.note.text().find("Is a directory") != std::string::npos);
 }
 
 }  // namespace

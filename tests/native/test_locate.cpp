@@ -72,13 +72,13 @@ bool is_equal(const TensorDescription& a, const TensorDescription& b) {
          a.format == b.format && a.sub_format == b.sub_format && a.shape == b.shape &&
          a.origin_shape == b.origin_shape && a.nbytes == b.nbytes && a.address == b.address &&
          a.offset == b.offset && a.n_elements == b.n_elements && a.status == b.status &&
-         a.note == b.note;
+         a.note.text() == b.note.text();
 }
 
 bool is_equal(const FileDescription& a, const FileDescription& b) {
   return a.version == b.version && a.dump_time == b.dump_time && a.op_name == b.op_name &&
          a.dfx_message == b.dfx_message && a.attrs == b.attrs &&
-         a.header_nbytes == b.header_nbytes && a.note == b.note &&
+         a.header_nbytes == b.header_nbytes && a.note.text() == b.note.text() &&
          std::ranges::equal(a.tensors, b.tensors,
                             [](const auto& x, const auto& y) { return is_equal(x, y); });
 }

@@ -56,7 +56,7 @@ void test_what_a_file_says() {
   const FileDescription d = describe(header, 12 + 16 + 3);
   CHECK(d.kind == FileKind::nano);
   CHECK_EQ(d.version, "nano 3");
-  CHECK_EQ(d.note, "");
+  CHECK_EQ(d.note.text(), "");
   CHECK_EQ(d.header_nbytes, header.size() - 8);
   CHECK_EQ(d.tensors.size(), 3U);
 
@@ -148,7 +148,8 @@ void test_payloads_that_are_not_as_declared() {
   CHECK_TENSOR(output(20), ok, 2, "");
   CHECK_TENSOR(output(17), truncated, 1, "the file ends after 5 of 8 bytes");
   CHECK_TENSOR(output(0), truncated, 0, "the file ends before its 8 bytes");
-  CHECK_EQ(describe(header, 23).note, "3 trailing bytes after the last tensor (an appended dump?)");
+  CHECK_EQ(describe(header, 23).note.text(),
+           "3 trailing bytes after the last tensor (an appended dump?)");
   const auto size = [](std::uint64_t n) {
     const std::string one = nano_header(nano_inputs({nano_input({.shape = {2, 4}, .size = n})}));
     return describe(one, 48).tensors.at(0);
@@ -166,7 +167,8 @@ void test_headers_that_are_refused() {
     return little_endian(head.size() + rest.size(), 8) + head + std::string(rest);
   };
   CHECK_EQ(describe(file(""), 0).tensors.size(), 0U);
-  CHECK_EQ(describe(file(""), 5).note, "5 trailing bytes after a header that describes no tensor");
+  CHECK_EQ(describe(file(""), 5).note.text(),
+           "5 trailing bytes after a header that describes no tensor");
   CHECK_REFUSED(describe(little_endian(6, 8) + head.substr(0, 6), 0),
                 "a version at byte 12 needs 4 bytes, there are 2", 12);
   CHECK_REFUSED(describe(little_endian(2, 8) + head.substr(0, 4), 0),

@@ -87,14 +87,14 @@ void test_types_without_encoding() {
 void test_truncated_files() {
   const Message header = two_inputs_and_output(1, 2, 3);
   const auto cut = [&](std::uint64_t payload_nbytes) { return describe(header, payload_nbytes); };
-  CHECK_EQ(cut(72).note, "");
+  CHECK_EQ(cut(72).note.text(), "");
   CHECK_TENSOR(cut(72).tensors.at(2), ok, 4, "");
-  CHECK_EQ(cut(71).note, "the file is 1 byte shorter than its header says");
+  CHECK_EQ(cut(71).note.text(), "the file is 1 byte shorter than its header says");
   CHECK_TENSOR(cut(71).tensors.at(2), truncated, 3, "the file ends after 15 of 16 bytes");
   CHECK_TENSOR(cut(56).tensors.at(1), ok, 2, "");
   CHECK_TENSOR(cut(56).tensors.at(2), truncated, 0, "the file ends before its 16 bytes");
   const FileDescription early = cut(22);
-  CHECK_EQ(early.note, "the file is 50 bytes shorter than its header says");
+  CHECK_EQ(early.note.text(), "the file is 50 bytes shorter than its header says");
   CHECK_TENSOR(early.tensors.at(0), truncated, 5, "the file ends after 22 of 48 bytes");
   CHECK_TENSOR(early.tensors.at(1), truncated, 0, "the file ends before its 8 bytes");
   CHECK_TENSOR(cut(0).tensors.at(0), truncated, 0, "the file ends before its 48 bytes");
@@ -114,7 +114,7 @@ void test_skipped_payloads() {
   // The second input has no address, and its size is just what the file lacks.
   const FileDescription d = describe(two_inputs_and_output(1, 0, 3), 64);
   const std::uint64_t begin = d.header_nbytes + 8;
-  CHECK_EQ(d.note, "");
+  CHECK_EQ(d.note.text(), "");
   CHECK_TENSOR(d.tensors.at(0), ok, 12, "");
   CHECK_TENSOR(d.tensors.at(1), absent, 0, "its bytes were never written (device address 0)");
   CHECK_TENSOR(d.tensors.at(2), ok, 4, "");
@@ -141,10 +141,10 @@ void test_skipped_payloads() {
 
 void test_trailing_bytes() {
   const FileDescription d = describe(two_inputs_and_output(1, 2, 3), 80);
-  CHECK_EQ(d.note, "8 trailing bytes after the last tensor (an appended dump?)");
+  CHECK_EQ(d.note.text(), "8 trailing bytes after the last tensor (an appended dump?)");
   CHECK_TENSOR(d.tensors.at(2), ok, 4, "");
-  CHECK_EQ(describe(Message().text(6, "op"), 0).note, "");
-  CHECK_EQ(describe(Message().text(6, "op"), 1).note,
+  CHECK_EQ(describe(Message().text(6, "op"), 0).note.text(), "");
+  CHECK_EQ(describe(Message().text(6, "op"), 1).note.text(),
            "1 trailing byte after a header that describes no tensor");
 }
 
@@ -186,7 +186,7 @@ void test_hostile_sizes() {
                    .message(4, input({.shape = {4}, .size = kMaxU64, .address = 0}))
                    .message(3, output({.shape = {4}, .size = 16})),
                40);
-  CHECK_EQ(huge.note, "the sizes in the header add up to more than 2^64 bytes");
+  CHECK_EQ(huge.note.text(), "the sizes in the header add up to more than 2^64 bytes");
   CHECK_EQ(huge.tensors.at(0).nbytes, std::uint64_t{1} << 62);
   CHECK_EQ(huge.tensors.at(0).n_elements, 4U);
   CHECK(huge.tensors.at(0).status == Status::truncated);

@@ -9,6 +9,7 @@
 #include "core/arrays/reduce_file.hpp"
 #include "core/errors.hpp"
 #include "core/scan/file_job.hpp"
+#include "core/size.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "temporary_directory.hpp"
 

@@ -89,7 +89,7 @@ std::string computed(const ReportedTensor& row) {
 
 std::string judged(const ReportedTensor& row) {
   return std::string(to_string(row.tensor.status)) +
-         (row.tensor.note.empty() ? "" : ": " + row.tensor.note);
+         (row.tensor.note.empty() ? "" : ": " + row.tensor.note.text());
 }
 
 std::string all_of(const ReportedTensor& row) {
@@ -98,7 +98,7 @@ std::string all_of(const ReportedTensor& row) {
 
 const ReportedTensor& only(const StatisticsCsv& csv) {
   CHECK_EQ(csv.tensors.size(), 1U);
-  CHECK_EQ(csv.problem, "");
+  CHECK_EQ(csv.problem.text(), "");
   static const ReportedTensor kNone;
   return csv.tensors.empty() ? kNone : csv.tensors.front();
 }
@@ -296,7 +296,7 @@ void test_mindspore() {
             "Cast,Default_Cast-op0,0,0,1733905446824184,output,0,1,bool,\"()\",1,1,1,\n"
             "Div,\"a,\"\"b\"\"\",1,2,1733905446828341,output,1,24,int64,\"(2,3)\",0.5,"
             "-inf,nan,\n");
-  CHECK_EQ(csv.problem, "");
+  CHECK_EQ(csv.problem.text(), "");
   CHECK_EQ(csv.tensors.size(), 3U);
   CHECK_EQ(op_of(csv.tensors[0]), "Sub|Default_Sub-op0|0|0|1733905446819790");
   CHECK_EQ(all_of(csv.tensors[0]), "input.0 float32 -1 () 4 | - 3 3 - 3 - - - - | ok");
@@ -423,7 +423,7 @@ void test_lines_that_are_no_rows() {
       CHECK_EQ(computed(tensor), "2 1 1 1 - 0 0 0 -");
     }
     CHECK_EQ(to_string(csv.status), csv.problem.empty() ? "ok" : "malformed");
-    return csv.problem;
+    return csv.problem.text();
   };
   const std::string at = "line 3, at byte " + std::to_string(kDefault.size() + row.size()) + ", ";
   CHECK_EQ(problem("some words"), at + "is no row: it begins with \"some words\"");
@@ -444,7 +444,7 @@ void test_lines_that_are_no_rows() {
   // A header once more, as it is and with other columns.
   CHECK_EQ(problem(kDefault), "");
   const auto csv = parse(kDefault + row + "Slot,IO,Data Type,Max Value\n5,output,int8,7\n");
-  CHECK_EQ(csv.problem, "");
+  CHECK_EQ(csv.problem.text(), "");
   CHECK_EQ(all_of(csv.tensors.at(1)), "output.5 int8 -1 - - | - 7 - - - - - - - | ok");
   // A piece that a writer ended with NUL.
   CHECK_EQ(parse(kDefault + row + "\0"s + row).tensors.size(), 2U);
@@ -470,7 +470,7 @@ void test_files_that_end_early() {
   const auto lost = [](const std::string& text) {
     const auto csv = parse(text);
     CHECK_EQ(csv.tensors.size(), 0U);
-    return std::string(to_string(csv.status)) + ": " + csv.problem;
+    return std::string(to_string(csv.status)) + ": " + csv.problem.text();
   };
   const std::string second = "truncated: line 2, at byte " + std::to_string(kDefault.size()) +
                              ", is cut: the file ends within it";
@@ -526,7 +526,7 @@ void test_every_prefix() {
       for (std::size_t i = 0; i < part.tensors.size(); ++i) {
         CHECK(is_marked(part.tensors[i]) || all_of(part.tensors[i]) == all_of(whole.tensors[i]));
       }
-      if (text[n - 1] == '\n') CHECK_EQ(part.problem, "");
+      if (text[n - 1] == '\n') CHECK_EQ(part.problem.text(), "");
     }
   }
 }
@@ -541,8 +541,8 @@ void test_every_changed_byte() {
         try {
           const StatisticsCsv csv = parse(changed);
           CHECK(csv.tensors.size() <= 4);
-          CHECK(csv.problem.size() < 200);
-          for (const ReportedTensor& row : csv.tensors) CHECK(row.tensor.note.size() < 300);
+          CHECK(csv.problem.text().size() < 200);
+          for (const ReportedTensor& row : csv.tensors) CHECK(row.tensor.note.text().size() < 300);
         } catch (const FormatError&) {
           CHECK(at < text.find('\n') + 1);
         }
@@ -555,22 +555,23 @@ void test_huge_tables() {
   std::string text = "IO,Slot,Data Type\n";
   for (std::size_t i = 0; i < kMaxReportedTensors; ++i) text += "input,0,-\n";
   CHECK_EQ(parse(text).tensors.size(), kMaxReportedTensors);
-  CHECK_EQ(parse(text).problem, "");
+  CHECK_EQ(parse(text).problem.text(), "");
   const std::size_t end = text.size();
   text += "input,0,-\ninput,0,-\n";
   const StatisticsCsv csv = parse(text);
   CHECK_EQ(csv.tensors.size(), kMaxReportedTensors);
-  CHECK_EQ(csv.problem, "line 1048578, at byte " + std::to_string(end) +
-                            ", is left out, and all that follows: it is one tensor more than "
-                            "1048576");
+  CHECK_EQ(csv.problem.text(),
+           "line 1048578, at byte " + std::to_string(end) +
+               ", is left out, and all that follows: it is one tensor more than "
+               "1048576");
   CHECK_EQ(to_string(csv.status), "malformed");
 
   CHECK_EQ(parse(kDefault + std::string(20000000, 'x')).tensors.size(), 0U);
-  CHECK_EQ(parse(kDefault + std::string(20000000, '\n')).problem, "");
+  CHECK_EQ(parse(kDefault + std::string(20000000, '\n')).problem.text(), "");
   CHECK_EQ(parse(kDefault + std::string(20000000, '"')).tensors.size(), 0U);
   std::string lines = kDefault;
   for (int i = 0; i < 1000000; ++i) lines += "\"\n";
-  CHECK(parse(lines).problem.ends_with("; 1000000 lines in all give no tensor"));
+  CHECK(parse(lines).problem.text().ends_with("; 1000000 lines in all give no tensor"));
 }
 
 // Cut into executions
@@ -582,7 +583,7 @@ std::string shown(const FileRows& rows) {
     text.append(std::to_string(row.tensor.index)).append("=").append(number(row.reported->max));
   }
   if (rows.tensors.empty()) text.append(" ").append(to_string(rows.status));
-  return text + (rows.note.empty() ? "" : " (" + rows.note + ")");
+  return text + (rows.note.empty() ? "" : " (" + rows.note.text() + ")");
 }
 
 std::vector<std::string> rows_of(std::string_view name, const Selection& selection,

@@ -63,7 +63,7 @@ void test_what_a_file_says() {
   CHECK_EQ(d.dump_time, 1700000000000000U);
   CHECK_EQ(d.op_name, "scope/op");
   CHECK_EQ(d.attrs.at(0).second, "value");
-  CHECK_EQ(d.note, "");
+  CHECK_EQ(d.note.text(), "");
   CHECK_EQ(d.header_nbytes, file.size() - 24 - 16 - 6 - 5);
   std::string found;
   for (const TensorDescription& t : d.tensors) {
@@ -179,7 +179,7 @@ void test_reused_description() {
   reused.fortran_order = true;
   reused.slices.emplace_back();
   reused.original_ops.emplace_back();
-  reused.note = "left over";
+  reused.note = Note("left over");
   reused.tensors.resize(9);
   const Head head(Message().message(4, inline_input({.shape = {6}}, kFirst)).bytes());
   describe_version_1(head.span(), reused);

@@ -70,7 +70,7 @@ py::dict to_dict(const TensorDescription& tensor) {
   dict["offset"] = tensor.offset;
   dict["n_elements"] = tensor.n_elements;
   dict["status"] = to_string(tensor.status);
-  dict["note"] = to_text(tensor.note);
+  dict["note"] = to_text(tensor.note.text());
   // What few tensors have.
   dict["original_op"] = py::none();
   dict["slice"] = py::none();
@@ -138,7 +138,7 @@ py::dict describe_file(const py::bytes& path) {
   dict["attrs"] = attrs;
   dict["header_nbytes"] = first.header_nbytes;
   dict["file_nbytes"] = description.file_nbytes;
-  dict["note"] = to_text(description.dumps.back().note);
+  dict["note"] = to_text(description.dumps.back().note.text());
   dict["tensors"] = tensors;
   return dict;
 }

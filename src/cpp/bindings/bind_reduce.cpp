@@ -5,6 +5,7 @@
 #include "core/arrays/reduce_file.hpp"
 #include "core/concurrency/cpus.hpp"
 #include "core/dtype.hpp"
+#include "core/size.hpp"
 
 namespace fastdump::bindings {
 namespace {

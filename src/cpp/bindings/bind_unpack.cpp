@@ -4,6 +4,7 @@
 #include "bindings/contiguous_buffer.hpp"
 #include "core/arrays/unpack.hpp"
 #include "core/dtype.hpp"
+#include "core/size.hpp"
 
 namespace fastdump::bindings {
 namespace {

@@ -1,8 +1,6 @@
 #include "core/dtype.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <limits>
 
 namespace fastdump {
 namespace {
@@ -89,18 +87,6 @@ const DataType* find_ge_data_type(std::int64_t number) {
 const DataType* find_data_type(std::string_view name) {
   const auto found = std::ranges::find(kDataTypes, name, &DataType::name);
   return found != std::end(kDataTypes) ? found : nullptr;
-}
-
-std::uint64_t packed_nbytes(std::uint64_t n_elements, int bits) {
-  // Eight elements fill `bits` bytes exactly, so only the last few need rounding.
-  const auto size = static_cast<std::uint64_t>(bits);
-  const std::uint64_t rest = (n_elements % 8 * size + 7) / 8;
-  std::uint64_t nbytes = 0;
-  if (__builtin_mul_overflow(n_elements / 8, size, &nbytes) ||
-      __builtin_add_overflow(nbytes, rest, &nbytes)) {
-    return std::numeric_limits<std::uint64_t>::max();
-  }
-  return nbytes;
 }
 
 }  // namespace fastdump

@@ -28,7 +28,4 @@ const DataType* find_data_type(std::string_view name);
 // By the graph engine's number, which nano files use.
 const DataType* find_ge_data_type(std::int64_t number);
 
-// ceil(n * bits / 8); saturates at UINT64_MAX.
-std::uint64_t packed_nbytes(std::uint64_t n_elements, int bits);
-
 }  // namespace fastdump

@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "core/io/file.hpp"
 #include "core/scan/file_job.hpp"
+#include "core/size.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "kernels/fp_environment.hpp"
 
@@ -99,7 +100,7 @@ std::optional<kernels::Statistics> reduce_file(const std::string& path, TensorDe
       Reduction(job, level, go_on).run(std::min(static_cast<std::uint64_t>(threads), n_chunks));
   if (!row) return std::nullopt;
   if (row->error != 0) throw SystemError(row->error, path);
-  if (row->tensor.status == Status::truncated) throw FormatError(row->tensor.note, offset);
+  if (row->tensor.status == Status::truncated) throw FormatError(row->tensor.note.text(), offset);
   return row->statistics;
 }
 

@@ -19,11 +19,6 @@
 namespace fastdump {
 namespace {
 
-void append_note(std::string& note, const std::string& more) {
-  if (!note.empty()) note += "; ";
-  note += more;
-}
-
 void report_missing(const MissingElements& side, const char* name, PairResult& result) {
   if (side.n == 0) return;
   const std::string missing = std::to_string(side.n) + " elements are missing";
@@ -33,7 +28,7 @@ void report_missing(const MissingElements& side, const char* name, PairResult& r
     result.status = Status::truncated;
   }
   const std::string why = side.error != 0 ? std::strerror(side.error) : "the file ends early";
-  append_note(result.note, std::string(name) + ": " + why + ": " + missing);
+  result.note.add(std::string(name) + ": " + why + ": " + missing);
 }
 
 bool is_supported(const TensorPlace& place, const char* name, PairResult& result) {
@@ -41,7 +36,7 @@ bool is_supported(const TensorPlace& place, const char* name, PairResult& result
   result.status = Status::unsupported;
   const std::string why =
       place.dtype == nullptr ? "the element type is not known" : std::string(place.dtype->caveat);
-  append_note(result.note, std::string(name) + ": " + why);
+  result.note.add(std::string(name) + ": " + why);
   return false;
 }
 
@@ -51,8 +46,8 @@ bool is_comparable(const TensorPair& pair, PairResult& result) {
   if (!supported_a || !supported_b) return false;
   if (pair.a.n_compared() == pair.b.n_compared()) return true;
   result.status = Status::size_mismatch;
-  result.note = std::to_string(pair.a.n_compared()) + " elements in a, " +
-                std::to_string(pair.b.n_compared()) + " in b";
+  result.note.add(std::to_string(pair.a.n_compared()) + " elements in a, " +
+                  std::to_string(pair.b.n_compared()) + " in b");
   return false;
 }
 
@@ -62,9 +57,8 @@ bool find_gathered(const TensorPlace& place, const char* name, PairResult& resul
   if (place.layout == nullptr) return true;
   if (place.layout->n_stored() > place.n_elements) {
     result.status = Status::truncated;
-    append_note(result.note, std::string(name) + ": only " + std::to_string(place.n_elements) +
-                                 " of " + std::to_string(place.layout->n_stored()) +
-                                 " stored elements are there");
+    result.note.add(std::string(name) + ": only " + std::to_string(place.n_elements) + " of " +
+                    std::to_string(place.layout->n_stored()) + " stored elements are there");
     return false;
   }
   if (place.layout->is_identity()) return true;
@@ -75,7 +69,7 @@ bool find_gathered(const TensorPlace& place, const char* name, PairResult& resul
     return true;
   }
   result.status = Status::unsupported;
-  append_note(result.note, std::string(name) + ": " + why);
+  result.note.add(std::string(name) + ": " + why);
   return false;
 }
 
@@ -83,7 +77,7 @@ bool is_open(const SharedFile& file, const char* name, PairResult& result) {
   const int error = file.file().error();
   if (error == 0) return true;
   result.status = Status::unreadable;
-  append_note(result.note, std::string(name) + ": " + std::strerror(error));
+  result.note.add(std::string(name) + ": " + std::strerror(error));
   return false;
 }
 

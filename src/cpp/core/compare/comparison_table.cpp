@@ -56,7 +56,7 @@ Table make_table(const std::vector<PairResult>& results) {
     if (result.is_done) {
       for_each_metric(result.statistics, result.divergence, append);
       status->append(to_string(result.status));
-      note->append_or_null(result.note);
+      note->append_or_null(result.note.text());
     } else {
       for_each_metric(std::nullopt, std::nullopt, append);
       status->append_null();

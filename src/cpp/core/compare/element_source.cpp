@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/dtype.hpp"
+#include "core/size.hpp"
 
 namespace fastdump {
 

@@ -9,6 +9,7 @@
 #include "core/dtype.hpp"
 #include "core/formats/description.hpp"
 #include "core/layout/host_layout.hpp"
+#include "core/note.hpp"
 #include "kernels/pair_partial.hpp"
 
 namespace fastdump {
@@ -35,7 +36,7 @@ struct PairResult {
   bool is_done = false;  // false after the end: the comparison was stopped before
   // ok, truncated, size_mismatch (nothing was compared), unsupported or unreadable.
   Status status = Status::ok;
-  std::string note;  // which side, and why
+  Note note;  // which side, and why
   // Of the pairs that both files have; empty if there are no elements to compare.
   std::optional<kernels::PairStatistics> statistics;
   std::optional<double> divergence;  // in nats; empty: not asked for, or no pair is finite

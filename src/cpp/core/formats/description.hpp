@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/dtype.hpp"
+#include "core/note.hpp"
 
 namespace fastdump {
 
@@ -44,7 +45,7 @@ struct TensorDescription {
   std::uint64_t offset = 0;           // of the payload in the file
   std::uint64_t n_elements = 0;       // whole elements that lie in the file and can be reduced
   Status status = Status::ok;
-  std::string note;
+  Note note;
 };
 
 // Buffers and spaces are bytes without a type.
@@ -96,7 +97,7 @@ struct FileDescription {
   std::vector<OriginalOp> original_ops;  // in the order of their tensors; not every output has one
   std::vector<TensorSlice> slices;       // in the order of their tensors
   bool fortran_order = false;            // npy: the first index varies fastest
-  std::string note;                      // about the file as a whole: trailing bytes, missing bytes
+  Note note;                             // about the file as a whole: trailing bytes, missing bytes
 };
 
 // What a file's name tells.

@@ -127,8 +127,8 @@ void set_payload(TensorDescription& tensor, const InlineData& data, Payloads pay
                  std::uint64_t message_offset) {
   if (payloads == Payloads::within) {
     if (tensor.nbytes != data.nbytes && tensor.nbytes != 0) {
-      tensor.note = "holds " + std::to_string(data.nbytes) + " bytes and says " +
-                    std::to_string(tensor.nbytes);
+      tensor.note.add("holds " + std::to_string(data.nbytes) + " bytes and says " +
+                      std::to_string(tensor.nbytes));
     }
     tensor.offset = data.offset;
     tensor.nbytes = data.nbytes;

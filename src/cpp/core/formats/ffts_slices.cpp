@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "core/dtype.hpp"
 #include "core/errors.hpp"
 #include "core/formats/json.hpp"
+#include "core/size.hpp"
 
 namespace fastdump {
 namespace {
@@ -65,10 +65,7 @@ bool is_whole(const TensorSlice& slice) {
 std::uint64_t nbytes_of(const TensorSlice& slice, int bits) {
   std::uint64_t n = 1;
   for (std::size_t i = 0; i < slice.lower.size(); ++i) {
-    if (__builtin_mul_overflow(n, static_cast<std::uint64_t>(slice.higher[i] - slice.lower[i]),
-                               &n)) {
-      return UINT64_MAX;
-    }
+    n = multiply(n, static_cast<std::uint64_t>(slice.higher[i] - slice.lower[i]));
   }
   return packed_nbytes(n, bits);
 }

@@ -1,7 +1,6 @@
 #include "core/formats/npy.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,8 @@
 #include "core/formats/byte_cursor.hpp"
 #include "core/formats/dump_data.hpp"
 #include "core/formats/payload.hpp"
+#include "core/note.hpp"
+#include "core/size.hpp"
 
 namespace fastdump {
 namespace {
@@ -50,22 +51,6 @@ constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
   throw FormatError("npy header: " + problem, kMagic.size() + kVersionNbytes);
 }
 
-// Text from a file, of any bytes and any length, fit for a message.
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kShown = 40;
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string shown = "'";
-  for (const char c : text.substr(0, kShown)) {
-    if (c >= ' ' && c <= '~') {
-      shown += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      shown += {'\\', 'x', kHex[byte >> 4], kHex[byte & 0xF]};
-    }
-  }
-  return shown + "'";
-}
-
 // The dictionary's three values, found by their keys: numpy writes it with no nesting but the
 // shape's and that of a structured type, whose fields may have the names of keys but no values.
 class Header {
@@ -101,7 +86,7 @@ class Header {
       value.remove_prefix(std::min(comma + 1, value.size()));
       if (dim.empty() && trim(value).empty()) break;  // "(3,)"
       const auto number = parse_decimal(dim);
-      if (!number) fail("dimension " + quoted(dim) + " is not a number");
+      if (!number) fail("dimension " + quoted(dim, '\'') + " is not a number");
       if (shape.size() == kMaxDims) fail("more than " + std::to_string(kMaxDims) + " dimensions");
       shape.push_back(*number);
     }
@@ -153,17 +138,6 @@ Layout layout_of(std::span<const std::byte> head) {
   return {static_cast<std::size_t>(cursor.offset()), nbytes};
 }
 
-std::uint64_t element_count(const std::vector<std::int64_t>& shape) {
-  if (std::ranges::find(shape, 0) != shape.end()) return 0;
-  std::uint64_t n = 1;
-  for (const std::int64_t dim : shape) {
-    if (__builtin_mul_overflow(n, static_cast<std::uint64_t>(dim), &n)) {
-      return std::numeric_limits<std::uint64_t>::max();
-    }
-  }
-  return n;
-}
-
 }  // namespace
 
 bool has_npy_magic(std::span<const std::byte> head) {
@@ -208,16 +182,18 @@ void describe_npy(std::span<const std::byte> head, std::uint64_t file_size,
     tensor.data_type = -1;
     tensor.nbytes = file_size - end;
     place_payloads(description, end, file_size);
-    tensor.note = type ? "elements of type " + quoted(*type) : "elements of a structured type";
+    tensor.note =
+        Note(type ? "elements of type " + quoted(*type, '\'') : "elements of a structured type");
     return;
   }
   // Statistics know elements by where they are stored: first_bad is not what it looks like.
   if (description.fortran_order && tensor.shape.size() > 1) {
-    tensor.note = "elements in Fortran order: the first index varies fastest";
+    tensor.note.add("elements in Fortran order: the first index varies fastest");
   }
   tensor.dtype = find_data_type(known->second);
   tensor.data_type = tensor.dtype->number;
-  tensor.nbytes = packed_nbytes(element_count(tensor.shape), tensor.dtype->bits);
+  tensor.nbytes = packed_nbytes(count_elements(std::span<const std::int64_t>(tensor.shape)),
+                                tensor.dtype->bits);
   place_payloads(description, end, file_size);
 }
 

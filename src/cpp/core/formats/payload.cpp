@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/size.hpp"
+
 namespace fastdump {
 namespace {
 
-constexpr std::uint64_t kMaxU64 = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kMaxI64 = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kUnknownDim = -1;
 
@@ -19,42 +19,16 @@ std::string bytes_text(std::uint64_t nbytes, std::string_view kind = "byte") {
   return std::to_string(nbytes) + " " + std::string(kind) + (nbytes == 1 ? "" : "s");
 }
 
-std::string shape_text(std::span<const std::int64_t> shape) {
-  std::string text;
-  for (const std::int64_t dim : shape) {
-    if (!text.empty()) text += 'x';
-    text += std::to_string(dim);
-  }
-  return text;
-}
-
-void add_note(std::string& note, std::string_view more) {
-  if (!note.empty()) note += "; ";
-  note += more;
-}
-
-// floor(nbytes * 8 / bits); saturates.
-std::uint64_t whole_elements(std::uint64_t nbytes, int bits) {
-  // `bits` bytes hold eight elements exactly.
-  const auto size = static_cast<std::uint64_t>(bits);
-  std::uint64_t n = 0;
-  if (__builtin_mul_overflow(nbytes / size, 8, &n) ||
-      __builtin_add_overflow(n, nbytes % size * 8 / size, &n)) {
-    return kMaxU64;
-  }
-  return n;
-}
-
 // For a shape that does not tell how many.
 void count_by_size(TensorDescription& tensor, std::string_view why) {
   const int bits = tensor.dtype->bits;
   tensor.n_elements = whole_elements(tensor.nbytes, bits);
-  add_note(tensor.note, why);
+  tensor.note.add(why);
   const auto element_nbytes = static_cast<std::uint64_t>((bits + 7) / 8);
   if (tensor.nbytes % element_nbytes == 0) return;
   tensor.status = Status::size_mismatch;
-  add_note(tensor.note, "size " + std::to_string(tensor.nbytes) + " is not a multiple of " +
-                            bytes_text(element_nbytes));
+  tensor.note.add("size " + std::to_string(tensor.nbytes) + " is not a multiple of " +
+                  bytes_text(element_nbytes));
 }
 
 void count_by_shape(TensorDescription& tensor, std::uint64_t n_elements, std::uint64_t expected) {
@@ -62,11 +36,11 @@ void count_by_shape(TensorDescription& tensor, std::uint64_t n_elements, std::ui
   if (tensor.nbytes == expected) return;
   tensor.status = Status::size_mismatch;
   const bool more = tensor.nbytes > expected;
-  const std::string shape = tensor.shape.empty() ? "a scalar" : "shape " + shape_text(tensor.shape);
-  add_note(tensor.note, "size " + std::to_string(tensor.nbytes) +
-                            (more ? " is more than the " : " is less than the ") +
-                            bytes_text(expected) + " of " + shape +
-                            (more ? ": the rest is ignored" : ""));
+  const std::span<const std::int64_t> dims = tensor.shape;
+  const std::string shape = dims.empty() ? "a scalar" : "shape " + shape_text(dims);
+  tensor.note.add("size " + std::to_string(tensor.nbytes) +
+                  (more ? " is more than the " : " is less than the ") + bytes_text(expected) +
+                  " of " + shape + (more ? ": the rest is ignored" : ""));
 }
 
 // The header does not tell a scalar from a tensor whose shape it left out; the size does.
@@ -82,56 +56,45 @@ void count_without_shape(TensorDescription& tensor) {
   tensor.shape.push_back(static_cast<std::int64_t>(std::min(tensor.n_elements, kMaxI64)));
 }
 
-// Empty if it does not fit.
-std::optional<std::uint64_t> product(std::span<const std::int64_t> shape) {
-  if (std::ranges::find(shape, 0) != shape.end()) return 0;  // whatever the others multiply to
-  std::uint64_t n = 1;
-  for (const std::int64_t dim : shape) {
-    if (__builtin_mul_overflow(n, static_cast<std::uint64_t>(dim), &n)) return std::nullopt;
-  }
-  return n;
-}
-
 // What type, shape and size agree on, before anyone looks at the file's end.
-void count_elements(TensorDescription& tensor) {
+void count_tensor(TensorDescription& tensor) {
   if (!is_typed(tensor)) return;
   if (!is_reducible(tensor)) {
     tensor.status = Status::unsupported;
-    add_note(tensor.note, tensor.dtype != nullptr
-                              ? std::string(tensor.dtype->caveat)
-                              : "unknown data type " + std::to_string(tensor.data_type));
+    tensor.note.add(tensor.dtype != nullptr
+                        ? std::string(tensor.dtype->caveat)
+                        : "unknown data type " + std::to_string(tensor.data_type));
     return;
   }
   if (tensor.shape.empty()) return count_without_shape(tensor);
 
+  const std::span<const std::int64_t> shape = tensor.shape;
   // Dimensions are stored unsigned: a negative one that is not "unknown" was above INT64_MAX.
   const auto impossible =
-      std::ranges::find_if(tensor.shape, [](std::int64_t dim) { return dim < kUnknownDim; });
-  if (impossible != tensor.shape.end()) {
+      std::ranges::find_if(shape, [](std::int64_t dim) { return dim < kUnknownDim; });
+  if (impossible != shape.end()) {
     tensor.status = Status::size_mismatch;
     const auto stored = static_cast<std::uint64_t>(*impossible);
     return count_by_size(tensor,
                          "impossible dimension " + std::to_string(stored) + ": counted by size");
   }
-  if (std::ranges::find(tensor.shape, kUnknownDim) != tensor.shape.end()) {
+  if (std::ranges::find(shape, kUnknownDim) != shape.end()) {
     return count_by_size(tensor, "unknown dimension: counted by size");
   }
-  const auto n_elements = product(tensor.shape);
-  const std::uint64_t expected = packed_nbytes(n_elements.value_or(kMaxU64), tensor.dtype->bits);
-  if (!n_elements || expected > kMaxI64) {
+  const std::uint64_t n_elements = count_elements(shape);
+  const std::uint64_t expected = packed_nbytes(n_elements, tensor.dtype->bits);
+  if (n_elements == kTooLarge || expected > kMaxI64) {
     tensor.status = Status::size_mismatch;
     return count_by_size(
-        tensor, "shape " + shape_text(tensor.shape) + " is larger than any file: counted by size");
+        tensor, "shape " + shape_text(shape) + " is larger than any file: counted by size");
   }
-  count_by_shape(tensor, *n_elements, expected);
+  count_by_shape(tensor, n_elements, expected);
 }
 
-// Empty if the sum does not fit.
-std::optional<std::uint64_t> sum_of_sizes(const std::vector<TensorDescription>& tensors) {
+// kTooLarge if the sum does not fit.
+std::uint64_t sum_of_sizes(const std::vector<TensorDescription>& tensors) {
   std::uint64_t sum = 0;
-  for (const TensorDescription& tensor : tensors) {
-    if (__builtin_add_overflow(sum, tensor.nbytes, &sum)) return std::nullopt;
-  }
+  for (const TensorDescription& tensor : tensors) sum = add(sum, tensor.nbytes);
   return sum;
 }
 
@@ -158,7 +121,7 @@ std::uint64_t skipped_nbytes(const FileDescription& description, std::uint64_t m
 void mark_absent(TensorDescription& tensor) {
   tensor.status = Status::absent;
   tensor.n_elements = 0;
-  add_note(tensor.note, "its bytes were never written (device address 0)");
+  tensor.note.add("its bytes were never written (device address 0)");
 }
 
 void cut_at_end(TensorDescription& tensor, std::uint64_t file_size) {
@@ -169,24 +132,23 @@ void cut_at_end(TensorDescription& tensor, std::uint64_t file_size) {
   if (is_reducible(tensor)) {
     tensor.n_elements = std::min(tensor.n_elements, whole_elements(there, tensor.dtype->bits));
   }
-  add_note(tensor.note, there == 0 ? "the file ends before its " + bytes_text(tensor.nbytes)
-                                   : "the file ends after " + std::to_string(there) + " of " +
-                                         bytes_text(tensor.nbytes));
+  tensor.note.add(there == 0 ? "the file ends before its " + bytes_text(tensor.nbytes)
+                             : "the file ends after " + std::to_string(there) + " of " +
+                                   bytes_text(tensor.nbytes));
 }
 
 void mark_doubtful(TensorDescription& tensor) {
   if (tensor.status == Status::ok) tensor.status = Status::truncated;
-  add_note(tensor.note, "where its bytes lie is not certain");
+  tensor.note.add("where its bytes lie is not certain");
 }
 
-std::string end_note(const FileDescription& description, std::optional<std::uint64_t> sum,
-                     std::uint64_t there) {
-  if (!sum) return "the sizes in the header add up to more than 2^64 bytes";
-  if (*sum > there) {
-    return "the file is " + bytes_text(*sum - there) + " shorter than its header says";
+std::string end_note(const FileDescription& description, std::uint64_t sum, std::uint64_t there) {
+  if (sum == kTooLarge) return "the sizes in the header add up to more than 2^64 bytes";
+  if (sum > there) {
+    return "the file is " + bytes_text(sum - there) + " shorter than its header says";
   }
-  if (*sum == there) return {};
-  return bytes_text(there - *sum, "trailing byte") +
+  if (sum == there) return {};
+  return bytes_text(there - sum, "trailing byte") +
          (description.tensors.empty() ? " after a header that describes no tensor"
                                       : " after the last tensor (an appended dump?)");
 }
@@ -196,18 +158,18 @@ std::string end_note(const FileDescription& description, std::optional<std::uint
 std::uint64_t place_payloads(FileDescription& description, std::uint64_t begin,
                              std::uint64_t file_size) {
   const std::uint64_t there = file_size - begin;
-  const auto sum = sum_of_sizes(description.tensors);
-  const std::uint64_t skipped =
-      sum && *sum > there ? skipped_nbytes(description, *sum - there, there) : 0;
+  const std::uint64_t sum = sum_of_sizes(description.tensors);
+  const bool is_short = sum > there && sum != kTooLarge;
+  const std::uint64_t skipped = is_short ? skipped_nbytes(description, sum - there, there) : 0;
 
   // If more bytes are missing than null addresses explain, the writer may have skipped them as it
   // should, or not and the file was cut: what follows lies here or there.
-  const bool in_doubt = skipped > 0 && skipped < *sum - there;
+  const bool in_doubt = skipped > 0 && skipped < sum - there;
   bool after_null_address = false;
   std::uint64_t offset = begin;
   for (TensorDescription& tensor : description.tensors) {
     tensor.offset = offset;
-    count_elements(tensor);
+    count_tensor(tensor);
     if (skipped > 0 && has_null_address(tensor)) {
       if (tensor.nbytes > 0) mark_absent(tensor);
       after_null_address |= tensor.nbytes > 0;
@@ -215,18 +177,19 @@ std::uint64_t place_payloads(FileDescription& description, std::uint64_t begin,
     }
     cut_at_end(tensor, file_size);
     if (in_doubt && after_null_address && tensor.nbytes > 0) mark_doubtful(tensor);
-    if (__builtin_add_overflow(offset, tensor.nbytes, &offset)) offset = kMaxU64;
+    offset = add(offset, tensor.nbytes);
   }
-  description.note = end_note(description, sum ? *sum - skipped : sum, there);
+  description.note = Note(end_note(description, sum == kTooLarge ? sum : sum - skipped, there));
   return std::min(offset, file_size);
 }
 
 std::uint64_t skippable_nbytes(const FileDescription& description) {
-  return sum_of_sizes(description.tensors) ? skipped_nbytes(description, kMaxU64, kMaxU64) : 0;
+  const bool fits = sum_of_sizes(description.tensors) != kTooLarge;
+  return fits ? skipped_nbytes(description, kTooLarge, kTooLarge) : 0;
 }
 
 void count_payloads(FileDescription& description) {
-  for (TensorDescription& tensor : description.tensors) count_elements(tensor);
+  for (TensorDescription& tensor : description.tensors) count_tensor(tensor);
 }
 
 }  // namespace fastdump

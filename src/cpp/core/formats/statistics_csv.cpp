@@ -17,7 +17,6 @@ namespace {
 using Column = StatisticsColumn;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-constexpr std::size_t kMaxShownBytes = 40;
 
 struct TextLine {
   std::string_view text;
@@ -56,21 +55,6 @@ bool split(const TextLine& line, CsvLine& cells) {
   return line.text.size() <= kMaxStatisticsLineBytes && cells.split(line.text);
 }
 
-// Text of the file as messages show it: short, and ASCII whatever its bytes are.
-std::string shown(std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string quoted = "\"";
-  for (const char c : text.substr(0, kMaxShownBytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      quoted += c;
-    } else {
-      quoted += {'\\', 'x', kHex[byte >> 4], kHex[byte & 0xf]};
-    }
-  }
-  return quoted + (text.size() > kMaxShownBytes ? "...\"" : "\"");
-}
-
 // As the table's columns are called.
 constexpr std::array<std::string_view, 20> kColumnNames = {
     "op_type", "op_name", "task_id", "stream_id", "timestamp", "io",   "index",
@@ -81,11 +65,6 @@ static_assert(kColumnNames.size() == static_cast<std::size_t>(Column::other));
 
 std::string name_of(Column column) {
   return std::string(kColumnNames[static_cast<std::size_t>(column)]);
-}
-
-void add_note(std::string& note, const std::string& more) {
-  if (!note.empty()) note += "; ";
-  note += more;
 }
 
 // One row of the table, cell by cell.
@@ -158,18 +137,18 @@ class Row {
     if (tensor_.tensor.status != Status::malformed) tensor_.tensor.status = status;
     note(text);
   }
-  void note(const std::string& text) { add_note(tensor_.tensor.note, text); }
+  void note(const std::string& text) { tensor_.tensor.note.add(text); }
 
   // What a cell of the wrong kind means for the row. A type or a format may be newer than this
   // reader; anything else is damage.
   void refuse(Column column, std::string_view cell) {
     if (column == Column::data_type || column == Column::format) {
-      note(name_of(column) + " " + shown(cell) + " is not known");
+      note(name_of(column) + " " + quoted(cell) + " is not known");
       return;
     }
     // One is enough: a hostile table must not grow by what is said of it.
     if (tensor_.tensor.status == Status::malformed) return;
-    set_status(Status::malformed, name_of(column) + " cannot be " + shown(cell));
+    set_status(Status::malformed, name_of(column) + " cannot be " + quoted(cell));
   }
 
   ReportedTensor finish() { return std::move(tensor_); }
@@ -257,11 +236,11 @@ class Parser {
       if (!split(line_, cells_)) {
         miss("is no row: it is too long, or a quote in it is not closed");
       } else if (!read_row() && !read_repeated_header()) {
-        miss("is no row: it begins with " + shown(trimmed(line_.text)));
+        miss("is no row: it begins with " + quoted(trimmed(line_.text)));
       }
     }
     if (n_missed_ > 1) {
-      add_note(csv_.problem, std::to_string(n_missed_) + " lines in all give no tensor");
+      csv_.problem.add(std::to_string(n_missed_) + " lines in all give no tensor");
     }
     return std::move(csv_);
   }
@@ -274,7 +253,7 @@ class Parser {
     if (!header) {
       throw FormatError(
           "the header at byte " + std::to_string(line_.offset) + " is " +
-              shown(is_empty ? "" : trimmed(line_.text)) +
+              quoted(is_empty ? "" : trimmed(line_.text)) +
               ", expected the columns of statistics: Input/Output or IO, Index or Slot, Data Type",
           line_.offset);
     }
@@ -297,9 +276,9 @@ class Parser {
       csv_.status = is_cut ? Status::truncated : Status::malformed;
     }
     if (++n_missed_ != 1) return;
-    csv_.problem = "line " + std::to_string(line_.number) + ", at byte " +
-                   std::to_string(line_.offset) + ", " +
-                   (is_cut ? "is cut: the file ends within it" : problem);
+    csv_.problem.add("line " + std::to_string(line_.number) + ", at byte " +
+                     std::to_string(line_.offset) + ", " +
+                     (is_cut ? "is cut: the file ends within it" : problem));
   }
 
   // False if the line gives no tensor.

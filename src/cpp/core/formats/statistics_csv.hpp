@@ -46,7 +46,7 @@ struct StatisticsCsv {
   // Of the lines that should have given a tensor and gave none: malformed, or truncated if it is
   // but the last; and what they are. Else ok and empty.
   Status status = Status::ok;
-  std::string problem;
+  Note problem;
 };
 
 // Whether the text begins with a header line of such a file. `head` is the start of the file.

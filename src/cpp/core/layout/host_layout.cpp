@@ -56,7 +56,7 @@ Shape known_origin_shape(const StoredTensor& tensor) {
 
 void check_stored_size(const Shape& stored, const Shape& host) {
   if (count_elements(host) != 0 && count_elements(stored) > kMaxElements) {
-    throw LayoutError("the stored shape " + to_text(stored) + " is larger than any file");
+    throw LayoutError("the stored shape " + shape_text(stored) + " is larger than any file");
   }
 }
 
@@ -112,9 +112,9 @@ HostAxes matrix_axes(Scheme scheme, const StoredTensor& tensor, std::string_view
   Shape host = origin;
   if (is_vector) host.insert(is_column ? host.end() : host.begin(), 1);
   if (format.shape_for(host) != stored) {
-    throw LayoutError("the stored shape " + to_text(stored) + " is not that of origin shape " +
-                      to_text(origin) + ", which would be stored as " +
-                      to_text(format.shape_for(host)));
+    throw LayoutError("the stored shape " + shape_text(stored) + " is not that of origin shape " +
+                      shape_text(origin) + ", which would be stored as " +
+                      shape_text(format.shape_for(host)));
   }
   check_stored_size(stored, host);
   const bool is_named = is_axis_order(origin_format) && origin_format.size() == host.size();
@@ -188,15 +188,15 @@ class OrderSearch {
     }
     const std::vector<std::string> orders = axis_orders(host_.size(), in_3d_);
     if (auto found = find(orders)) return *found;
-    std::string text = "the stored shape " + to_text(stored_) + " is not that of origin shape " +
-                       to_text(host_) + " in any order";
+    std::string text = "the stored shape " + shape_text(stored_) + " is not that of origin shape " +
+                       shape_text(host_) + " in any order";
     if (is_full_) {
       const char* separator = ": ";
       for (const std::string& order : orders) {
         const Shape expected = format_.shape_for(extents_of(host_, order));
         text += separator + order;
         text += expected.empty() ? " could not be stored so"
-                                 : " would be stored as " + to_text(expected);
+                                 : " would be stored as " + shape_text(expected);
         separator = ", ";
       }
     }
@@ -220,8 +220,8 @@ class OrderSearch {
         found = std::move(axes);
         first = order;
       } else if (merge(*found) != merge(axes)) {
-        throw LayoutError("origin shape " + to_text(host_) + " may be " + first + " or " + order +
-                          ": it must be given in full, with axes of length 1");
+        throw LayoutError("origin shape " + shape_text(host_) + " may be " + first + " or " +
+                          order + ": it must be given in full, with axes of length 1");
       }
     }
     return found;

@@ -35,13 +35,13 @@ ImageFormat::ImageFormat(Scheme scheme, Shape stored_shape, std::uint64_t groups
       groups_(has_groups(scheme) ? groups : 1) {
   if (stored_shape_.size() != n_dims(scheme)) {
     throw LayoutError("a stored shape of " + std::to_string(n_dims(scheme)) +
-                      " dimensions is needed, found " + to_text(stored_shape_));
+                      " dimensions is needed, found " + shape_text(stored_shape_));
   }
   c0_ = stored_shape_.back();
   n0_ = stored_shape_[stored_shape_.size() - 2];
   const bool has_n0 = n_dims(scheme) == 4;
   if (c0_ == 0 || (has_n0 && n0_ == 0)) {
-    throw LayoutError("the stored shape " + to_text(stored_shape_) + " has blocks of size 0");
+    throw LayoutError("the stored shape " + shape_text(stored_shape_) + " has blocks of size 0");
   }
 }
 

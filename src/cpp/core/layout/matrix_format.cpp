@@ -11,12 +11,12 @@ MatrixFormat::MatrixFormat(Scheme scheme, Shape stored_shape)
   const std::size_t n_dims = stored_shape_.size();
   if (n_dims < 4) {
     throw LayoutError("a stored shape of 4 dimensions or more is needed, found " +
-                      to_text(stored_shape_));
+                      shape_text(stored_shape_));
   }
   h0_ = stored_shape_[n_dims - 2];
   w0_ = stored_shape_[n_dims - 1];
   if (h0_ == 0 || w0_ == 0) {
-    throw LayoutError("the stored shape " + to_text(stored_shape_) + " has blocks of size 0");
+    throw LayoutError("the stored shape " + shape_text(stored_shape_) + " has blocks of size 0");
   }
 }
 

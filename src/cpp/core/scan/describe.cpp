@@ -17,6 +17,7 @@
 #include "core/formats/version_1.hpp"
 #include "core/io/mapping.hpp"
 #include "core/io/page_guard.hpp"
+#include "core/size.hpp"
 
 namespace fastdump {
 namespace {
@@ -83,7 +84,7 @@ class Describer {
     for (ReportedTensor& reported : csv.tensors) {
       TensorDescription& tensor = description.tensors.emplace_back(std::move(reported.tensor));
       tensor.status = Status::absent;
-      tensor.note = "only its statistics were dumped";
+      tensor.note.add("only its statistics were dumped");
     }
   }
 
@@ -169,9 +170,7 @@ class Describer {
     // Bytes that happen to be a message of unknown fields are no dump.
     if (description.tensors.empty()) return std::nullopt;
     for (TensorDescription& tensor : description.tensors) {
-      if (__builtin_add_overflow(tensor.offset, begin, &tensor.offset)) {
-        tensor.offset = std::numeric_limits<std::uint64_t>::max();
-      }
+      tensor.offset = add(tensor.offset, begin);
     }
     return end;
   }

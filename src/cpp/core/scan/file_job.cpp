@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/io/page_guard.hpp"
+#include "core/size.hpp"
 #include "core/stream/stream_sizes.hpp"
 
 namespace fastdump {
@@ -22,11 +23,6 @@ constexpr std::uint64_t kWindowBytes = std::uint64_t{16} << 20;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void append_note(std::string& note, const std::string& more) {
-  if (!note.empty()) note += "; ";
-  note += more;
 }
 
 int element_bits(const TensorDescription& tensor) {
@@ -254,10 +250,10 @@ FileRows FileJob::take_rows() {
     if (work.error != 0) {
       tensor.status = Status::unreadable;
       rows_.tensors[work.row].error = work.error;
-      append_note(tensor.note, std::string(std::strerror(work.error)) + ": " + missing);
+      tensor.note.add(std::string(std::strerror(work.error)) + ": " + missing);
     } else {
       tensor.status = Status::truncated;
-      append_note(tensor.note, "the file shrank while it was read: " + missing);
+      tensor.note.add("the file shrank while it was read: " + missing);
     }
   }
   return std::move(rows_);

@@ -72,7 +72,7 @@ class Locator {
       }
       if (!name_.is_dump()) return skipped(describe_unknown(located_.head));
       if (!selection.has_op_name({}, name_.op_name)) return excluded();
-      return row(Status::malformed, error.what());
+      return row(Status::malformed, Note(error.what()));
     } catch (const SystemError& error) {
       return unreadable(error.error_number());
     }
@@ -92,7 +92,7 @@ class Locator {
     return std::move(located_);
   }
 
-  LocatedFile row(Status status, std::string note) {
+  LocatedFile row(Status status, Note note) {
     located_.kind = LocatedFile::Kind::row;
     located_.rows.status = status;
     located_.rows.note = std::move(note);
@@ -103,7 +103,7 @@ class Locator {
     if (!name_.is_dump()) {
       return skipped(error == ENOENT ? "vanished before it was read" : "file that cannot be read");
     }
-    return row(Status::unreadable, error_text(error));
+    return row(Status::unreadable, Note(error_text(error)));
   }
 
   // The first bytes, and the size, if the file does not end within them.
@@ -176,8 +176,8 @@ class Locator {
     FileDescription& first = dumps.front();
     located_.rows.op_name = std::move(first.op_name);
     if (first.tensors.empty() && dumps.size() == 1) {
-      std::string note = "the header describes no tensor";
-      if (!first.note.empty()) note += "; " + first.note;
+      Note note("the header describes no tensor");
+      note.add(first.note);
       return row(Status::ok, std::move(note));
     }
     located_.kind = LocatedFile::Kind::tensors;
@@ -196,9 +196,8 @@ class Locator {
 
   // Its io and index are those of a tensor of the first dump: the note tells them apart.
   static void mark_appended(TensorDescription& tensor, std::size_t i, std::size_t n) {
-    std::string note =
-        "of dump " + std::to_string(i + 1) + " of " + std::to_string(n) + " in this file";
-    if (!tensor.note.empty()) note += "; " + tensor.note;
+    Note note("of dump " + std::to_string(i + 1) + " of " + std::to_string(n) + " in this file");
+    note.add(tensor.note);
     tensor.note = std::move(note);
   }
 

@@ -49,8 +49,7 @@ std::unique_ptr<const LogicalElements> find_logical_elements(const TensorDescrip
 }
 
 void note_padding(TensorDescription& tensor, const std::string& why) {
-  if (!tensor.note.empty()) tensor.note += "; ";
-  tensor.note += "padding included: " + why;
+  tensor.note.add("padding included: " + why);
 }
 
 }  // namespace fastdump

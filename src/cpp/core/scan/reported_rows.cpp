@@ -53,7 +53,7 @@ class RowBuilder {
       end_execution();
       places_ = {place};
       begin().op = std::move(tensor.op);
-      if (is_same) rows_.back().note = "dumped more than once";
+      if (is_same) rows_.back().note.add("dumped more than once");
     }
     rows_.back().tensors.push_back(
         {.tensor = std::move(tensor.tensor),
@@ -73,7 +73,7 @@ class RowBuilder {
   void add_no_tensor(StatisticsCsv csv) {
     FileRows& rows = begin();
     rows.status = csv.status;
-    rows.note = csv.problem.empty() ? "the table has no row" : std::move(csv.problem);
+    rows.note = csv.problem.empty() ? Note("the table has no row") : std::move(csv.problem);
   }
 
   FileRows& begin() {

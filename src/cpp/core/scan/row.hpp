@@ -9,6 +9,7 @@
 
 #include "core/formats/description.hpp"
 #include "core/formats/statistics_csv.hpp"
+#include "core/note.hpp"
 #include "core/scan/logical_elements.hpp"
 #include "kernels/partial.hpp"
 
@@ -44,7 +45,7 @@ struct FileRows {
   std::size_t file = 0;  // in the FileTree
   FileName name;         // what the file's name tells
   std::string op_name;   // from the header; empty: the name's stands
-  std::string note;      // about the file as a whole
+  Note note;             // about the file as a whole
   // A file that gives no tensor is one row with this status; otherwise tensors have their own.
   Status status = Status::ok;
   Source source = Source::tensor;

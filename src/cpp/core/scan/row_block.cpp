@@ -49,12 +49,6 @@ std::string rounding_note(std::string_view name, Number number, NumberKind kind)
   return exact.empty() ? exact : std::string(name) + " is exactly " + exact;
 }
 
-void add_note(std::string& note, std::string_view more) {
-  if (more.empty()) return;
-  if (!note.empty()) note += "; ";
-  note += more;
-}
-
 void add_shape(ListColumn* column, const std::vector<std::int64_t>& shape, bool is_known) {
   if (is_known) {
     column->append(shape);
@@ -116,17 +110,17 @@ void RowBlock::add(const Where& where, const FileRows& rows) {
   table_.n_rows += static_cast<std::int64_t>(n);
   if (rows.tensors.empty()) {
     add_no_tensor();
-    end_row(rows.status, rows.note, std::nullopt);
+    end_row(rows.status, rows.note.text(), std::nullopt);
     return;
   }
   for (const TensorRow& row : rows.tensors) {
-    std::string note = row.tensor.note;
+    Note note = row.tensor.note;
     add_tensor(row);
     add_statistics(row, note);
     // A truncated tensor's own note says already that the file ends early.
-    if (row.tensor.status != Status::truncated) add_note(note, rows.note);
+    if (row.tensor.status != Status::truncated) note.add(rows.note);
     const bool has_payload = rows.source == Source::tensor;
-    end_row(row.tensor.status, note,
+    end_row(row.tensor.status, note.text(),
             has_payload ? std::optional(to_int64(row.tensor.offset)) : std::nullopt);
   }
 }
@@ -191,7 +185,7 @@ void RowBlock::add_no_statistics() {
   }
 }
 
-void RowBlock::add_statistics(const TensorRow& row, std::string& note) {
+void RowBlock::add_statistics(const TensorRow& row, Note& note) {
   const TensorDescription& tensor = row.tensor;
   if (row.reported != nullptr) {
     add_reported(*row.reported);
@@ -215,8 +209,8 @@ void RowBlock::add_statistics(const TensorRow& row, std::string& note) {
   mean_->append(moment(statistics.mean));
   l2norm_->append(level_ != Level::health ? std::optional(statistics.l2norm) : std::nullopt);
   if (has_moments) {
-    add_note(note, rounding_note("max", statistics.max, kind));
-    add_note(note, rounding_note("min", statistics.min, kind));
+    note.add(rounding_note("max", statistics.max, kind));
+    note.add(rounding_note("min", statistics.min, kind));
   }
   nan_->append(to_int64(statistics.nan));
   pos_inf_->append(to_int64(statistics.pos_inf));

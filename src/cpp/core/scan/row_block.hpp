@@ -35,7 +35,7 @@ class RowBlock {
   void add_tensor(const TensorRow& row);
   void add_format(std::int64_t number);
   void add_no_statistics();
-  void add_statistics(const TensorRow& row, std::string& note);
+  void add_statistics(const TensorRow& row, Note& note);
   void add_reported(const ReportedStatistics& reported);
   void end_row(Status status, std::string_view note, std::optional<std::int64_t> offset);
 
