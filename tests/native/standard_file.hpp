@@ -119,6 +119,16 @@ inline TensorDescription describe(const Tensor& tensor, std::uint64_t payload_nb
 
 inline TensorDescription describe(const Tensor& tensor) { return describe(tensor, tensor.size); }
 
+// What find_standard_header_end() finds, or as a FormatError why it finds nothing.
+inline std::uint64_t standard_header_end(std::span<const std::byte> head,
+                                         std::uint64_t file_nbytes) {
+  const auto end = find_standard_header_end(head, file_nbytes);
+  if (const auto* refusal = std::get_if<Refusal>(&end)) {
+    throw FormatError(refusal->what, refusal->offset);
+  }
+  return std::get<std::uint64_t>(end);
+}
+
 template <typename Function>
 std::optional<FormatError> error_of(Function function) {
   try {

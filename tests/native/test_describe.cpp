@@ -13,8 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/formats/file_format.hpp"
 #include "core/formats/file_name.hpp"
-#include "core/scan/describe.hpp"
+#include "core/scan/file_header.hpp"
 #include "invariants.hpp"
 #include "mutations.hpp"
 #include "nano_file.hpp"
@@ -29,6 +30,22 @@ using namespace tests;
 constexpr std::string_view kName = "Add.a.1.2.1700000000000000";
 constexpr std::string_view kThread1 = "Add.a.1.2.1700000000000000.4.11.1.0";
 constexpr std::size_t kPageBytes = std::size_t{64} << 10;  // the largest of any machine
+
+// The content of an open file, with what is refused as an error.
+void describe(const File& file, std::uint64_t nbytes, std::span<const std::byte> head,
+              const FileName& name, std::vector<FileDescription>& dumps) {
+  FileHeader bytes(file, head, nbytes);
+  FileContent content = describe_content(bytes, name, dumps);
+  if (auto* tensors = std::get_if<DumpedTensors>(&content)) {
+    dumps = std::move(tensors->dumps);
+  } else if (auto* csv = std::get_if<StatisticsCsv>(&content)) {
+    dumps.resize(1);
+    dumps.front() = describe_statistics(std::move(*csv), nbytes);
+  } else {
+    const auto& refusal = std::get<Refusal>(content);
+    throw FormatError(refusal.what, refusal.offset);
+  }
+}
 
 // A file on disk, whose first bytes are handed over in memory that ends where they end.
 class Described {
@@ -412,6 +429,23 @@ void test_many_tensors_in_appended_dumps() {
                " trailing bytes after the last tensor (an appended dump?)");
 }
 
+// A file has no more header than one dump may have, and nobody asks for the texts of later dumps.
+void test_much_header_in_appended_dumps() {
+  const Message tensor = Message().message(3, output({.shape = {4}, .size = 16}));
+  const std::string dump = standard_file(Message()
+                                             .raw(tensor.bytes())
+                                             .text(9, std::string(kMaxHeaderBytes / 3, 'x'))
+                                             .message(7, Message().text(1, "name")),
+                                         16);
+  const Described d(dump + dump + dump + dump);
+  CHECK_EQ(d.dumps.size(), 2U);
+  CHECK_EQ(d.dumps.back().note.text(),
+           std::to_string(2 * dump.size()) +
+               " trailing bytes after the last tensor (an appended dump?)");
+  CHECK_EQ(d.first().attrs.size(), 1U);
+  CHECK(d.dumps.at(1).attrs.empty() && d.dumps.at(1).dfx_message.empty());
+}
+
 void test_sizes_beyond_the_file_in_an_appended_dump() {
   const Message huge = Message()
                            .message(3, output({.shape = {4}, .size = kMaxU64 - 100}))
@@ -535,6 +569,7 @@ int main(int argc, char** argv) {
   test_appended_to_a_dump_with_a_tensor_that_was_not_written();
   test_many_appended_dumps();
   test_many_tensors_in_appended_dumps();
+  test_much_header_in_appended_dumps();
   test_sizes_beyond_the_file_in_an_appended_dump();
   test_slices();
   test_reused_descriptions();

@@ -275,6 +275,18 @@ void test_limits() {
                         131082);
 }
 
+// A name is repeated for each tensor of the file.
+void test_a_name_that_is_too_long() {
+  const std::string longest(kMaxNameNbytes, 'n');
+  CHECK_EQ(describe(Message().text(6, longest), 0).op_name, longest);
+  CHECK(describe(Message().text(6, longest), 0).header_note.empty());
+  const FileDescription cut = describe(Message().text(6, longest + longest), 0);
+  CHECK_EQ(cut.op_name, longest);
+  CHECK_EQ(cut.header_note.text(), "the op_name of 8192 bytes is cut after 4096");
+  // The last of several counts.
+  CHECK(describe(Message().text(6, longest + "n").text(6, "op"), 0).header_note.empty());
+}
+
 void test_inline_data() {
   CHECK_REFUSED_MESSAGE(Message().message(3, Message().text(5, "abcd")),
                         "inline data (version 1): output 0 at byte 10 holds its 4 bytes itself, "
@@ -299,6 +311,7 @@ int main() {
   test_malformed_messages();
   test_groups();
   test_limits();
+  test_a_name_that_is_too_long();
   test_inline_data();
   return tests::exit_code();
 }

@@ -50,7 +50,14 @@ class Text {
   std::unique_ptr<char[]> chars_;
 };
 
-StatisticsCsv parse(std::string_view text) { return parse_statistics_csv(Text(text).view()); }
+// What a text that is no table is refused with is an error here.
+StatisticsCsv parse(std::string_view text) {
+  auto read = read_statistics_csv(Text(text).view());
+  if (const auto* refusal = std::get_if<Refusal>(&read)) {
+    throw FormatError(refusal->what, refusal->offset);
+  }
+  return std::get<StatisticsCsv>(std::move(read));
+}
 
 std::string number(const std::optional<double>& value) {
   if (!value) return "-";
@@ -589,7 +596,7 @@ std::string shown(const FileRows& rows) {
 std::vector<std::string> rows_of(std::string_view name, const Selection& selection,
                                  std::string_view text) {
   std::vector<std::string> shown_rows;
-  for (const FileRows& rows : reported_rows(7, parse_file_name(name), selection, text)) {
+  for (const FileRows& rows : reported_rows(7, parse_file_name(name), selection, parse(text))) {
     CHECK_EQ(rows.file, 7U);
     CHECK(rows.source == Source::csv);
     shown_rows.push_back(shown(rows));
@@ -664,18 +671,18 @@ void test_selection_by_the_file_s_name() {
   CHECK(!selection.may_hold({}, name));
   CHECK(selection.may_hold({}, parse_file_name("statistic.csv")));
   CHECK(!selection.may_hold({}, parse_file_name("9134657216587341217")));
-  CHECK_EQ(reported_rows(0, name, selection, text).size(), 0U);
+  CHECK_EQ(reported_rows(0, name, selection, parse(text)).size(), 0U);
   selection.op_type = {"A*", "Mul"};
-  CHECK_EQ(reported_rows(0, name, selection, text).size(), 2U);
+  CHECK_EQ(reported_rows(0, name, selection, parse(text)).size(), 2U);
   selection.op_name = {"o"};
-  CHECK_EQ(reported_rows(0, name, selection, text).size(), 0U);
+  CHECK_EQ(reported_rows(0, name, selection, parse(text)).size(), 0U);
   // A table that names no operator, in a file whose name tells none either: only the lost line may
   // be about one that is asked for.
   selection = {};
   selection.op_type = {"*"};
-  CHECK_EQ(reported_rows(0, parse_file_name("t.csv"), selection, text).size(), 1U);
+  CHECK_EQ(reported_rows(0, parse_file_name("t.csv"), selection, parse(text)).size(), 1U);
   selection.op_type = {"A*"};
-  CHECK_EQ(reported_rows(0, parse_file_name("t.csv"), selection, text).size(), 1U);
+  CHECK_EQ(reported_rows(0, parse_file_name("t.csv"), selection, parse(text)).size(), 1U);
 }
 
 void test_bad_rows() {

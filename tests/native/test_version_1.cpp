@@ -10,16 +10,22 @@
 #include "invariants.hpp"
 #include "mutations.hpp"
 #include "standard_file.hpp"
+#include "whole_file.hpp"
 
 namespace fastdump {
 namespace {
 
 using namespace tests;
 
+void describe_whole(const Head& head, FileDescription& description) {
+  WholeFile file(head.span());
+  describe_version_1(file, description);
+}
+
 FileDescription describe(std::string_view file) {
   const Head head(file);
   FileDescription description;
-  describe_version_1(head.span(), description);
+  describe_whole(head, description);
   return description;
 }
 
@@ -182,7 +188,7 @@ void test_reused_description() {
   reused.note = Note("left over");
   reused.tensors.resize(9);
   const Head head(Message().message(4, inline_input({.shape = {6}}, kFirst)).bytes());
-  describe_version_1(head.span(), reused);
+  describe_whole(head, reused);
   CHECK(reused.kind == FileKind::version_1 && !reused.fortran_order);
   CHECK(reused.slices.empty() && reused.original_ops.empty() && reused.note.empty());
   CHECK_EQ(reused.tensors.size(), 1U);
@@ -195,7 +201,7 @@ void test_any_bytes() {
   const auto check = [&](std::string_view bytes) {
     const Head head(bytes);
     const auto described = [&]() -> const FileDescription& {
-      describe_version_1(head.span(), reused);
+      describe_whole(head, reused);
       return reused;
     };
     n_described += check_described(described, bytes.size()) ? 1 : 0;

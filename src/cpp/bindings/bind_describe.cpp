@@ -1,41 +1,12 @@
-#include <algorithm>
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "core/errors.hpp"
 #include "core/formats/argument_kind.hpp"
-#include "core/formats/file_name.hpp"
 #include "core/formats/tensor_format.hpp"
-#include "core/io/file.hpp"
-#include "core/scan/describe.hpp"
-#include "core/tree/walk.hpp"
+#include "core/scan/describe_file.hpp"
 
 namespace fastdump::bindings {
 namespace {
-
-constexpr std::size_t kHeadBytes = std::size_t{4} << 10;  // most headers are shorter
-
-struct Description {
-  std::vector<FileDescription> dumps;
-  std::uint64_t file_nbytes = 0;
-};
-
-Description describe_path(const std::string& path) {
-  const File file(path.c_str());
-  if (file.error() != 0) throw SystemError(file.error(), path);
-  const std::int64_t size = file.size();
-  if (size < 0) throw SystemError(static_cast<int>(-size), path);
-  std::vector<std::byte> head(kHeadBytes);
-  const ReadResult read = read_at(file, head, 0);
-  if (read.error != 0) throw SystemError(read.error, path);
-  head.resize(read.nbytes);
-  Description description;
-  // A file may grow meanwhile, and some (of /proc) tell no size.
-  description.file_nbytes = std::max<std::uint64_t>(static_cast<std::uint64_t>(size), head.size());
-  describe(file, description.file_nbytes, head, parse_file_name(find_real_name(path)),
-           description.dumps);
-  return description;
-}
 
 // Text from a file need not be UTF-8.
 py::str to_text(const std::string& bytes) {
@@ -112,13 +83,13 @@ void append_tensors(const FileDescription& dump, std::size_t appended, py::list&
   }
 }
 
-py::dict describe_file(const py::bytes& path) {
+py::dict describe_path(const py::bytes& path) {
   const std::string name = path;
-  Description description;
+  DescribedFile description;
   {
     // GIL: only C++ objects are touched.
     const py::gil_scoped_release release;
-    description = describe_path(name);
+    description = describe_file(name);
   }
   const FileDescription& first = description.dumps.front();
   py::list attrs;
@@ -129,6 +100,8 @@ py::dict describe_file(const py::bytes& path) {
   for (std::size_t i = 0; i < description.dumps.size(); ++i) {
     append_tensors(description.dumps[i], i, tensors);
   }
+  Note note = first.header_note;
+  note.add(description.dumps.back().note);
   py::dict dict;
   dict["kind"] = to_string(first.kind);
   dict["version"] = to_text(first.version);
@@ -137,8 +110,8 @@ py::dict describe_file(const py::bytes& path) {
   dict["dfx_message"] = to_text(first.dfx_message);
   dict["attrs"] = attrs;
   dict["header_nbytes"] = first.header_nbytes;
-  dict["file_nbytes"] = description.file_nbytes;
-  dict["note"] = to_text(description.dumps.back().note.text());
+  dict["file_nbytes"] = description.nbytes;
+  dict["note"] = to_text(note.text());
   dict["tensors"] = tensors;
   return dict;
 }
@@ -146,7 +119,7 @@ py::dict describe_file(const py::bytes& path) {
 }  // namespace
 
 void bind_describe(py::module_& module) {
-  module.def("describe_file", &describe_file, py::arg("path"),
+  module.def("describe_file", &describe_path, py::arg("path"),
              "What the headers of a dump file say, of each tensor too.");
 }
 

@@ -12,9 +12,9 @@ constexpr std::size_t kMaxQuotedNbytes = 40;
 
 }  // namespace
 
-void Note::add(std::string_view statement) {
+void Note::append(std::string_view statement) {
   const bool is_cut = text_.size() > kMaxNbytes;
-  if (statement.empty() || is_cut) return;
+  if (is_cut) return;
   if (!text_.empty()) text_ += kSeparator;
   const std::size_t room = kMaxNbytes - std::min(text_.size(), kMaxNbytes);
   text_ += statement.substr(0, room);

@@ -17,7 +17,9 @@ class Note {
   explicit Note(std::string_view statement) { add(statement); }
 
   // An empty statement says nothing.
-  void add(std::string_view statement);
+  void add(std::string_view statement) {
+    if (!statement.empty()) append(statement);
+  }
   void add(const Note& statements) { add(statements.text()); }
   void clear() { text_.clear(); }
 
@@ -25,6 +27,8 @@ class Note {
   const std::string& text() const { return text_; }
 
  private:
+  void append(std::string_view statement);
+
   std::string text_;
 };
 

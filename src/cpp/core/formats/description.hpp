@@ -97,6 +97,7 @@ struct FileDescription {
   std::vector<OriginalOp> original_ops;  // in the order of their tensors; not every output has one
   std::vector<TensorSlice> slices;       // in the order of their tensors
   bool fortran_order = false;            // npy: the first index varies fastest
+  Note header_note;                      // about the header: what of it is cut
   Note note;                             // about the file as a whole: trailing bytes, missing bytes
 };
 

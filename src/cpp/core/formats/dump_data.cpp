@@ -15,7 +15,6 @@ namespace {
 
 using wire::bytes_tag;
 using wire::Field;
-using wire::Reader;
 using wire::varint_tag;
 
 // DumpData. Outputs have the smaller number, yet inputs are the first payloads.
@@ -50,9 +49,9 @@ std::int64_t as_int32(std::uint64_t value) {
 }
 
 // Not necessarily UTF-8: the bytes are kept as they are.
-std::string_view text_of(const Field& field) {
+std::string_view to_text(std::span<const std::byte> bytes) {
   // SAFETY: char may alias any object; the bytes outlive the view, which is copied at once.
-  return {reinterpret_cast<const char*>(field.bytes.data()), field.bytes.size()};
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 [[noreturn, gnu::cold]] void fail_limit(std::size_t limit, const char* what, std::uint64_t offset) {
@@ -61,17 +60,18 @@ std::string_view text_of(const Field& field) {
                     offset);
 }
 
-// What may still be read of a message. One that holds data is mapped, whatever its size: neither
-// its texts nor the number of its fields may take more memory or time than a header does.
+// What may still be read of a message. One that holds data may have any size: neither its texts nor
+// the number of its fields may take more memory or time than a header does.
 class Budget {
  public:
-  // As reader.next(); the bytes of a field for which `is_unread` holds are not looked at.
-  template <typename IsUnread>
+  // Reads the next field, as reader.next() does. The bytes of a field for which `is_unread` holds
+  // will not be looked at.
+  template <class Reader, class IsUnread>
   bool next(Reader& reader, Field& field, IsUnread is_unread) {
     const std::uint64_t begin = reader.offset();
     if (!reader.next(field)) return false;
     std::uint64_t nbytes = reader.offset() - begin;
-    if (is_unread(field.tag)) nbytes -= field.bytes.size();
+    if (is_unread(field.tag)) nbytes -= field.nbytes;
     if (nbytes > left_) fail_limit(kMaxHeaderBytes, "bytes of header", begin);
     left_ -= nbytes;
     return true;
@@ -82,8 +82,8 @@ class Budget {
 };
 
 // A message whose content is of no interest must still be one.
-void check_message(const Field& message) {
-  Reader reader(message);
+template <class Reader>
+void check_message(Reader reader) {
   for (Field field; reader.next(field);) {
   }
 }
@@ -94,11 +94,11 @@ void append_dim(std::vector<std::int64_t>& shape, std::uint64_t dim, std::uint64
 }
 
 // Appends: a shape that comes in several pieces is their concatenation.
-void read_shape(const Field& message, std::vector<std::int64_t>& shape) {
-  Reader reader(message);
+template <class Reader>
+void read_shape(Reader reader, std::vector<std::int64_t>& shape) {
   for (Field field; reader.next(field);) {
     if (field.tag == bytes_tag(1)) {
-      for (Reader packed(field); !packed.at_end();) {
+      for (Reader packed = reader.message(field); !packed.at_end();) {
         const std::uint64_t offset = packed.offset();
         append_dim(shape, packed.read_varint(), offset);
       }
@@ -116,12 +116,11 @@ void set_format(TensorDescription& tensor, std::int64_t stored) {
 
 // Where a tensor's own message keeps data. A size beside them says what they should be.
 struct InlineData {
-  bool there = false;
   std::uint64_t offset = 0;
   std::uint64_t nbytes = 0;
 };
 
-InlineData data_of(const Field& field) { return {true, field.offset, field.bytes.size()}; }
+InlineData data_of(const Field& field) { return {field.offset, field.nbytes}; }
 
 void set_payload(TensorDescription& tensor, const InlineData& data, Payloads payloads,
                  std::uint64_t message_offset) {
@@ -145,16 +144,16 @@ void set_payload(TensorDescription& tensor, const InlineData& data, Payloads pay
 }
 
 // A message that comes in several pieces is all of them.
-void read_original_op(const Field& message, TensorDescription& tensor,
+template <class Reader>
+void read_original_op(Reader reader, TensorDescription& tensor,
                       std::optional<OriginalOp>& original_op) {
   if (!original_op) {
     original_op.emplace();
     tensor.original_format = 0;  // what a message leaves out is 0: NCHW
   }
   OriginalOp& op = *original_op;
-  Reader reader(message);
   for (Field field; reader.next(field);) {
-    if (field.tag == bytes_tag(1)) op.name = text_of(field);
+    if (field.tag == bytes_tag(1)) op.name = to_text(reader.bytes(field));
     if (field.tag == varint_tag(2)) op.output_index = static_cast<std::uint32_t>(field.value);
     if (field.tag == varint_tag(4)) tensor.original_format = as_int32(field.value) & 0xFF;
   }
@@ -162,15 +161,15 @@ void read_original_op(const Field& message, TensorDescription& tensor,
 
 // OpInput and OpOutput: an output has original_op as number 4, which moves the rest by one.
 // `original_op` is set if there is one.
-template <Io io>
-void read_tensor(const Field& message, Payloads payloads, Budget& budget, TensorDescription& tensor,
+template <Io io, class Reader>
+void read_tensor(Reader reader, Payloads payloads, Budget& budget, TensorDescription& tensor,
                  std::optional<OriginalOp>& original_op) {
   constexpr std::uint32_t kMoved = io == Io::output ? 1 : 0;
   constexpr std::uint32_t kData = bytes_tag(4 + kMoved);
   constexpr std::uint32_t kArgIndex = io == Io::output ? varint_tag(12) : varint_tag(10);
+  const std::uint64_t message_offset = reader.offset();
   std::int64_t format = 0;
   InlineData data;
-  Reader reader(message);
   const auto is_data = [](std::uint32_t tag) { return tag == kData; };
   for (Field field; budget.next(reader, field, is_data);) {
     switch (field.tag) {
@@ -181,7 +180,7 @@ void read_tensor(const Field& message, Payloads payloads, Budget& budget, Tensor
         format = as_int32(field.value);
         break;
       case bytes_tag(3):
-        read_shape(field, tensor.shape);
+        read_shape(reader.message(field), tensor.shape);
         break;
       case kData:
         data = data_of(field);
@@ -190,7 +189,7 @@ void read_tensor(const Field& message, Payloads payloads, Budget& budget, Tensor
         tensor.nbytes = field.value;
         break;
       case bytes_tag(6 + kMoved):
-        read_shape(field, tensor.origin_shape);
+        read_shape(reader.message(field), tensor.origin_shape);
         break;
       case varint_tag(7 + kMoved):
         tensor.sub_format = as_int32(field.value);
@@ -203,8 +202,9 @@ void read_tensor(const Field& message, Payloads payloads, Budget& budget, Tensor
         break;
       default:
         if constexpr (io == Io::output) {
-          if (field.tag == bytes_tag(4)) read_original_op(field, tensor, original_op);
-          if (field.tag == bytes_tag(10)) check_message(field);  // dim_range
+          if (field.tag == bytes_tag(4))
+            read_original_op(reader.message(field), tensor, original_op);
+          if (field.tag == bytes_tag(10)) check_message(reader.message(field));  // dim_range
         } else if (field.tag == varint_tag(11)) {
           tensor.input_type = static_cast<std::uint32_t>(field.value);
         }
@@ -212,58 +212,38 @@ void read_tensor(const Field& message, Payloads payloads, Budget& budget, Tensor
   }
   tensor.dtype = find_data_type(tensor.data_type);
   set_format(tensor, format);
-  set_payload(tensor, data, payloads, message.offset);
+  set_payload(tensor, data, payloads, message_offset);
 }
 
 // OpBuffer and Workspace.
-void read_bytes_tensor(const Field& message, Payloads payloads, Budget& budget,
+template <class Reader>
+void read_bytes_tensor(Reader reader, Payloads payloads, Budget& budget,
                        TensorDescription& tensor) {
   constexpr std::uint32_t kData = bytes_tag(2);
+  const std::uint64_t message_offset = reader.offset();
   InlineData data;
-  Reader reader(message);
   const auto is_data = [](std::uint32_t tag) { return tag == kData; };
   for (Field field; budget.next(reader, field, is_data);) {
     if (field.tag == kData) data = data_of(field);
     if (field.tag == varint_tag(3)) tensor.nbytes = field.value;
     if (field.tag == varint_tag(4)) tensor.arg_index = static_cast<std::uint32_t>(field.value);
   }
-  set_payload(tensor, data, payloads, message.offset);
+  set_payload(tensor, data, payloads, message_offset);
 }
 
-void read_attr(const Field& message, std::pair<std::string, std::string>& attr) {
+template <class Reader>
+void read_attr(Reader reader, std::pair<std::string, std::string>& attr) {
   attr.first.clear();
   attr.second.clear();
-  Reader reader(message);
   for (Field field; reader.next(field);) {
-    if (field.tag == bytes_tag(1)) attr.first = text_of(field);
-    if (field.tag == bytes_tag(2)) attr.second = text_of(field);
+    if (field.tag == bytes_tag(1)) attr.first = to_text(reader.bytes(field));
+    if (field.tag == bytes_tag(2)) attr.second = to_text(reader.bytes(field));
   }
 }
 
 constexpr std::size_t slot(Io io) { return static_cast<std::size_t>(io); }
 
-struct Counts {
-  std::array<std::size_t, 4> tensors{};  // by slot(io)
-  std::size_t attrs = 0;
-};
-
-Counts count(Reader reader, Budget& budget) {
-  Counts counts;
-  std::size_t n_tensors = 0;
-  const auto is_tensor = [](std::uint32_t tag) { return io_of(tag).has_value(); };
-  for (Field field; budget.next(reader, field, is_tensor);) {
-    if (const auto io = io_of(field.tag)) {
-      ++counts.tensors[slot(*io)];
-      ++n_tensors;
-    } else if (field.tag == kAttr) {
-      ++counts.attrs;
-    }
-    if (n_tensors > kMaxTensorsPerFile) fail_limit(kMaxTensorsPerFile, "tensors", field.offset);
-    if (counts.attrs > kMaxAttrs) fail_limit(kMaxAttrs, "attributes", field.offset);
-  }
-  return counts;
-}
-
+// What a new description has, but for the memory of its shapes.
 void renew(TensorDescription& tensor, Io io, std::size_t index) {
   TensorDescription fresh;
   fresh.io = io;
@@ -275,86 +255,181 @@ void renew(TensorDescription& tensor, Io io, std::size_t index) {
   tensor = std::move(fresh);
 }
 
-void read_any_tensor(const Field& message, Payloads payloads, Budget& budget,
-                     TensorDescription& tensor, std::optional<OriginalOp>& original_op) {
-  switch (tensor.io) {
-    case Io::input:
-      return read_tensor<Io::input>(message, payloads, budget, tensor, original_op);
-    case Io::output:
-      return read_tensor<Io::output>(message, payloads, budget, tensor, original_op);
-    case Io::buffer:
-    case Io::space:
-      return read_bytes_tensor(message, payloads, budget, tensor);
-  }
-}
-
-// One scalar field of DumpData.
-void read_scalar(const Field& field, FileDescription& description) {
-  switch (field.tag) {
-    case kVersion:
-      description.version = text_of(field);
-      break;
-    case kDumpTime:
-      description.dump_time = field.value;
-      break;
-    case kOpName:
-      description.op_name = text_of(field);
-      break;
-    case kDfxMessage:
-      description.dfx_message = text_of(field);
-      break;
-    default:
-      break;
-  }
-}
-
-// Room for everything the message has; what the message may leave out gets its default.
-void renew(FileDescription& description, const Counts& counts) {
-  std::size_t n_tensors = 0;
-  for (const std::size_t n : counts.tensors) n_tensors += n;
-  description.tensors.resize(n_tensors);
-  description.attrs.resize(counts.attrs);
+// What the message may leave out gets its default.
+void renew(FileDescription& description) {
   description.original_ops.clear();
   description.slices.clear();
   description.version.clear();
   description.dump_time = 0;
   description.op_name.clear();
   description.dfx_message.clear();
+  description.header_note.clear();
   description.note.clear();
+}
+
+// Fills a description in one pass over a message. Tensors and attributes are written over those
+// that the description has of another file.
+template <class Reader>
+class Decoder {
+ public:
+  Decoder(Reader reader, Payloads payloads, FileDescription& description)
+      : reader_(reader), payloads_(payloads), description_(description) {}
+
+  void run() {
+    renew(description_);
+    const auto is_tensor = [](std::uint32_t tag) { return io_of(tag).has_value(); };
+    for (Field field; budget_.next(reader_, field, is_tensor);) {
+      if (const auto io = io_of(field.tag)) {
+        add_tensor(field, *io);
+      } else if (field.tag == kAttr) {
+        add_attr(field);
+      } else {
+        set_scalar(field);
+      }
+    }
+    description_.tensors.resize(n_tensors_);
+    description_.attrs.resize(n_attrs_);
+    order_tensors();
+  }
+
+ private:
+  // The place of a tensor among those of its kind is its index, until order_tensors().
+  void add_tensor(const Field& field, Io io) {
+    if (n_tensors_ == kMaxTensorsPerFile) {
+      fail_limit(kMaxTensorsPerFile, "tensors", field.offset);
+    }
+    std::vector<TensorDescription>& tensors = description_.tensors;
+    if (n_tensors_ == tensors.size()) tensors.emplace_back();
+    TensorDescription& tensor = tensors[n_tensors_++];
+    renew(tensor, io, n_of_[slot(io)]++);
+    original_op_.reset();
+    read_any_tensor(reader_.message(field), tensor);
+    if (!original_op_) return;
+    original_op_->tensor = tensor.index;
+    description_.original_ops.push_back(*std::move(original_op_));
+  }
+
+  void read_any_tensor(Reader message, TensorDescription& tensor) {
+    switch (tensor.io) {
+      case Io::input:
+        return read_tensor<Io::input>(message, payloads_, budget_, tensor, original_op_);
+      case Io::output:
+        return read_tensor<Io::output>(message, payloads_, budget_, tensor, original_op_);
+      case Io::buffer:
+      case Io::space:
+        return read_bytes_tensor(message, payloads_, budget_, tensor);
+    }
+  }
+
+  void add_attr(const Field& field) {
+    if (n_attrs_ == kMaxAttrs) fail_limit(kMaxAttrs, "attributes", field.offset);
+    auto& attrs = description_.attrs;
+    if (n_attrs_ == attrs.size()) attrs.emplace_back();
+    read_attr(reader_.message(field), attrs[n_attrs_++]);
+  }
+
+  void set_scalar(const Field& field) {
+    switch (field.tag) {
+      case kVersion:
+        description_.version = to_text(reader_.bytes(field));
+        break;
+      case kDumpTime:
+        description_.dump_time = field.value;
+        break;
+      case kOpName:
+        set_op_name(field);
+        break;
+      case kDfxMessage:
+        description_.dfx_message = to_text(reader_.bytes(field));
+        break;
+      default:
+        break;
+    }
+  }
+
+  void set_op_name(const Field& field) {
+    description_.op_name = to_text(reader_.bytes(field)).substr(0, kMaxNameNbytes);
+    description_.header_note.clear();
+    if (field.nbytes <= kMaxNameNbytes) return;
+    description_.header_note.add("the op_name of " + std::to_string(field.nbytes) +
+                                 " bytes is cut after " + std::to_string(kMaxNameNbytes));
+  }
+
+  // Moves each tensor to where its kind and its index have it: a message may have them in any
+  // order.
+  void order_tensors() {
+    std::array<std::size_t, 4> first{};  // by slot(io)
+    for (std::size_t i = 1; i < first.size(); ++i) first[i] = first[i - 1] + n_of_[i - 1];
+    std::vector<TensorDescription>& tensors = description_.tensors;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      for (;;) {
+        const std::size_t place = first[slot(tensors[i].io)] + tensors[i].index;
+        if (place == i) break;
+        std::swap(tensors[i], tensors[place]);
+      }
+    }
+    for (OriginalOp& op : description_.original_ops) op.tensor += first[slot(Io::output)];
+  }
+
+  Reader reader_;
+  const Payloads payloads_;
+  FileDescription& description_;
+  Budget budget_;
+  std::size_t n_tensors_ = 0;
+  std::size_t n_attrs_ = 0;
+  std::array<std::size_t, 4> n_of_{};      // tensors, by slot(io)
+  std::optional<OriginalOp> original_op_;  // of the tensor that is being read
+};
+
+template <class Bytes>
+void decode(Bytes bytes, Payloads payloads, FileDescription& description) {
+  using Reader = wire::Reader<Bytes>;
+  Decoder<Reader>(Reader(bytes), payloads, description).run();
+}
+
+// The tags of all fields of a DumpData are below 0x80: one byte each.
+bool is_tag_of_dump_data(std::uint32_t tag) {
+  return io_of(tag).has_value() || tag == kVersion || tag == kDumpTime || tag == kOpName ||
+         tag == kAttr || tag == kDfxMessage;
+}
+
+// The number that a varint at `at` has, and behind it `at`; empty if it is none or does not end
+// within the bytes.
+std::optional<std::uint64_t> read_varint_at(std::span<const std::byte> bytes, std::uint64_t& at) {
+  std::uint64_t value = 0;
+  for (int shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
+    const auto byte = std::to_integer<std::uint64_t>(bytes[static_cast<std::size_t>(at++)]);
+    value |= (byte & 0x7F) << shift;
+    if (byte < 0x80) return value;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
+bool may_be_dump_data(std::span<const std::byte> head, std::uint64_t file_nbytes) {
+  std::uint64_t at = 0;
+  while (at < head.size()) {
+    const auto tag = std::to_integer<std::uint32_t>(head[static_cast<std::size_t>(at)]);
+    // Later versions may have fields that nobody knows yet, but do not begin with them.
+    if (!is_tag_of_dump_data(tag)) return at != 0;
+    ++at;
+    const auto number = read_varint_at(head, at);
+    if (!number) return at == head.size() && head.size() < file_nbytes;
+    if (tag == kDumpTime) continue;
+    if (*number > file_nbytes - at) return false;
+    at += *number;
+  }
+  return at != 0;
+}
+
 void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset, Payloads payloads,
                       FileDescription& description) {
-  Reader reader(message, offset);
-  Budget budget;
-  const Counts counts = count(reader, budget);
-  renew(description, counts);
+  decode(wire::MemoryBytes(message, offset), payloads, description);
+}
 
-  std::array<std::size_t, 4> first{};  // by slot(io): the place of a kind's first tensor
-  for (std::size_t i = 1; i < first.size(); ++i) first[i] = first[i - 1] + counts.tensors[i - 1];
-  std::array<std::size_t, 4> n_read{};
-  std::size_t n_attrs = 0;
-  std::optional<OriginalOp> original_op;
-  for (Field field; reader.next(field);) {
-    if (const auto io = io_of(field.tag)) {
-      const std::size_t index = n_read[slot(*io)]++;
-      const std::size_t position = first[slot(*io)] + index;
-      TensorDescription& tensor = description.tensors[position];
-      renew(tensor, *io, index);
-      original_op.reset();
-      read_any_tensor(field, payloads, budget, tensor, original_op);
-      if (original_op) {
-        original_op->tensor = position;
-        description.original_ops.push_back(*std::move(original_op));
-      }
-    } else if (field.tag == kAttr) {
-      read_attr(field, description.attrs[n_attrs++]);
-    } else {
-      read_scalar(field, description);
-    }
-  }
+void decode_dump_data(HeaderBytes& file, FileDescription& description) {
+  decode(wire::FileBytes(file, 0, file.file_nbytes()), Payloads::within, description);
 }
 
 }  // namespace fastdump

@@ -7,15 +7,19 @@
 #include <span>
 
 #include "core/formats/description.hpp"
+#include "core/formats/header_bytes.hpp"
 
 namespace fastdump {
 
-// Limits against hostile messages, checked before anything is stored; real ones stay far below. A
-// header is all but the data of tensors, wherever these are.
+// Limits against hostile messages; real ones stay far below. A header is all but the data of
+// tensors, wherever these are.
 inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{64} << 20;
 inline constexpr std::size_t kMaxTensorsPerFile = 65536;
 inline constexpr std::size_t kMaxDims = 64;
 inline constexpr std::size_t kMaxAttrs = 65536;
+// The name of an operator is repeated for each of its tensors: of a longer one the rest is cut off,
+// and the header's note says so.
+inline constexpr std::size_t kMaxNameNbytes = 4096;
 
 // Where a message keeps the bytes of its tensors.
 enum class Payloads : std::uint8_t {
@@ -26,9 +30,16 @@ enum class Payloads : std::uint8_t {
 // `message` begins at byte `offset` of the file and must be a DumpData from its first byte to its
 // last, else FormatError. Sets everything in `description` that the message tells, in the order of
 // the payloads (inputs, outputs, buffers, spaces), and leaves n_elements, status and notes, and the
-// offset of payloads behind the message, as in a new description. Looks at no byte of the data. The
-// memory of strings and vectors is reused.
+// offset of payloads behind the message, as in a new description. Looks at no byte of the data, and
+// once at any other. The memory of strings and vectors is reused.
 void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset, Payloads payloads,
                       FileDescription& description);
+
+// Decodes a file that is one message with its payloads within. All of it but the data is read.
+void decode_dump_data(HeaderBytes& file, FileDescription& description);
+
+// Whether the file may be one message, as far as its first bytes show: they are fields that a
+// DumpData has, and each ends within the file.
+bool may_be_dump_data(std::span<const std::byte> head, std::uint64_t file_nbytes);
 
 }  // namespace fastdump

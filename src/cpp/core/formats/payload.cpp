@@ -91,13 +91,6 @@ void count_tensor(TensorDescription& tensor) {
   count_by_shape(tensor, n_elements, expected);
 }
 
-// kTooLarge if the sum does not fit.
-std::uint64_t sum_of_sizes(const std::vector<TensorDescription>& tensors) {
-  std::uint64_t sum = 0;
-  for (const TensorDescription& tensor : tensors) sum = add(sum, tensor.nbytes);
-  return sum;
-}
-
 // The writer skips the bytes of a tensor whose device address is null.
 bool has_null_address(const TensorDescription& tensor) {
   return is_typed(tensor) && tensor.address == 0;
@@ -154,6 +147,12 @@ std::string end_note(const FileDescription& description, std::uint64_t sum, std:
 }
 
 }  // namespace
+
+std::uint64_t sum_of_sizes(const std::vector<TensorDescription>& tensors) {
+  std::uint64_t sum = 0;
+  for (const TensorDescription& tensor : tensors) sum = add(sum, tensor.nbytes);
+  return sum;
+}
 
 std::uint64_t place_payloads(FileDescription& description, std::uint64_t begin,
                              std::uint64_t file_size) {

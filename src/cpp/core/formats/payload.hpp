@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/formats/description.hpp"
 
@@ -13,6 +14,9 @@ namespace fastdump {
 // inside the file. Returns where the last payload ends; `file_size` if the file ends before.
 std::uint64_t place_payloads(FileDescription& description, std::uint64_t begin,
                              std::uint64_t file_size);
+
+// The sizes that the header tells, added up; kTooLarge if they do not fit 64 bits.
+std::uint64_t sum_of_sizes(const std::vector<TensorDescription>& tensors);
 
 // The bytes of tensors at null addresses, which the writer may have left out of the file although
 // their sizes count. 0 if there are none, or if the dump has no addresses at all.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/decimal.hpp"
-#include "core/errors.hpp"
 #include "core/formats/csv_line.hpp"
 #include "core/formats/statistics_cell.hpp"
 #include "core/formats/statistics_header.hpp"
@@ -67,18 +66,18 @@ std::string name_of(Column column) {
   return std::string(kColumnNames[static_cast<std::size_t>(column)]);
 }
 
-// One row of the table, cell by cell.
-class Row {
+// What one line says of a tensor, cell by cell.
+class Record {
  public:
-  explicit Row(bool names_operator) {
+  explicit Record(bool names_operator) {
     tensor_.tensor.data_type = -1;
     if (!names_operator) return;
     tensor_.op = std::make_unique<FileName>();
     tensor_.op->kind = NameKind::statistics;
   }
 
-  // False if the cell is not what stands in such a column.
-  bool take(Column column, const CsvLine& line, std::size_t i) {
+  // Sets what cell i of the line says. False if it is not what stands in such a column.
+  bool set(Column column, const CsvLine& line, std::size_t i) {
     const std::string_view cell = line[i];
     ReportedStatistics& statistics = tensor_.statistics;
     switch (column) {
@@ -89,41 +88,41 @@ class Row {
         tensor_.op->op_name = line.text(i);
         return true;
       case Column::task_id:
-        return take_id(cell, tensor_.op->task_id);
+        return set_id(cell, tensor_.op->task_id);
       case Column::stream_id:
-        return take_id(cell, tensor_.op->stream_id);
+        return set_id(cell, tensor_.op->stream_id);
       case Column::timestamp:
-        return take_id(cell, tensor_.op->timestamp);
+        return set_id(cell, tensor_.op->timestamp);
       case Column::io:
-        return take_io(cell);
+        return set_io(cell);
       case Column::index:
-        return take_index(cell);
+        return set_index(cell);
       case Column::nbytes:
-        return take_nbytes(cell);
+        return set_nbytes(cell);
       case Column::data_type:
-        return take_data_type(cell);
+        return set_data_type(cell);
       case Column::format:
-        return take_format(cell);
+        return set_format(cell);
       case Column::shape:
-        return take_shape(cell);
+        return set_shape(cell);
       case Column::count:
-        return take_count(cell, statistics.count);
+        return set_count(cell, statistics.count);
       case Column::max:
-        return take_real(column, cell, statistics.max);
+        return set_real(column, cell, statistics.max);
       case Column::min:
-        return take_real(column, cell, statistics.min);
+        return set_real(column, cell, statistics.min);
       case Column::mean:
-        return take_real(column, cell, statistics.mean);
+        return set_real(column, cell, statistics.mean);
       case Column::l2norm:
-        return take_real(column, cell, statistics.l2norm);
+        return set_real(column, cell, statistics.l2norm);
       case Column::nan:
-        return take_count(cell, statistics.nan);
+        return set_count(cell, statistics.nan);
       case Column::pos_inf:
-        return take_count(cell, statistics.pos_inf);
+        return set_count(cell, statistics.pos_inf);
       case Column::neg_inf:
-        return take_count(cell, statistics.neg_inf);
+        return set_count(cell, statistics.neg_inf);
       case Column::zero:
-        return take_count(cell, statistics.zero);
+        return set_count(cell, statistics.zero);
       case Column::other:
         break;
     }
@@ -154,41 +153,41 @@ class Row {
   ReportedTensor finish() { return std::move(tensor_); }
 
  private:
-  bool take_io(std::string_view cell) {
+  bool set_io(std::string_view cell) {
     const bool is_input = equals_ignoring_case(cell, "input");
     tensor_.tensor.io = is_input ? Io::input : Io::output;
     has_io_ = is_input || equals_ignoring_case(cell, "output");
     return has_io_;
   }
 
-  bool take_index(std::string_view cell) {
+  bool set_index(std::string_view cell) {
     const auto index = parse_unsigned(cell);
     has_index_ = index && *index <= std::numeric_limits<std::uint32_t>::max();
     if (has_index_) tensor_.tensor.index = static_cast<std::uint32_t>(*index);
     return has_index_;
   }
 
-  bool take_nbytes(std::string_view cell) {
+  bool set_nbytes(std::string_view cell) {
     const auto nbytes = parse_unsigned(cell);
     tensor_.has_nbytes = nbytes.has_value();
     tensor_.tensor.nbytes = nbytes.value_or(0);
     return nbytes || is_unreported(cell);
   }
 
-  bool take_data_type(std::string_view cell) {
+  bool set_data_type(std::string_view cell) {
     const DataType* const dtype = parse_data_type(cell);
     tensor_.tensor.dtype = dtype;
     tensor_.tensor.data_type = dtype == nullptr ? -1 : dtype->number;
     return dtype != nullptr || is_unreported(cell);
   }
 
-  bool take_format(std::string_view cell) {
+  bool set_format(std::string_view cell) {
     const auto format = parse_format(cell);
     tensor_.tensor.format = format.value_or(-1);
     return format || is_unreported(cell);
   }
 
-  bool take_shape(std::string_view cell) {
+  bool set_shape(std::string_view cell) {
     if (is_unreported(cell)) return true;
     auto shape = parse_shape(cell);
     if (!shape) return false;
@@ -197,17 +196,17 @@ class Row {
     return true;
   }
 
-  static bool take_id(std::string_view cell, std::optional<std::int64_t>& id) {
+  static bool set_id(std::string_view cell, std::optional<std::int64_t>& id) {
     id = parse_decimal(cell);
     return id || is_unreported(cell);
   }
 
-  static bool take_count(std::string_view cell, std::optional<std::uint64_t>& count) {
+  static bool set_count(std::string_view cell, std::optional<std::uint64_t>& count) {
     count = parse_unsigned(cell);
     return count || is_unreported(cell);
   }
 
-  bool take_real(Column column, std::string_view cell, std::optional<double>& real) {
+  bool set_real(Column column, std::string_view cell, std::optional<double>& real) {
     real = parse_real(cell);
     if (!real) return is_unreported(cell);
     if (is_beyond_float64(cell, *real)) {
@@ -221,44 +220,45 @@ class Row {
   bool has_index_ = false;
 };
 
-class Parser {
+class TableReader {
  public:
-  explicit Parser(std::string_view text) : lines_(text) {}
+  explicit TableReader(std::string_view text) : lines_(text) {}
 
-  StatisticsCsv run() {
-    read_header();
+  std::variant<StatisticsCsv, Refusal> run() {
+    if (auto refusal = read_header()) return *std::move(refusal);
     while (lines_.next(line_)) {
       if (csv_.tensors.size() == kMaxReportedTensors) {
-        miss("is left out, and all that follows: it is one tensor more than " +
-             std::to_string(kMaxReportedTensors));
+        count_lost_line("is left out, and all that follows: it is one tensor more than " +
+                        std::to_string(kMaxReportedTensors));
         break;
       }
       if (!split(line_, cells_)) {
-        miss("is no row: it is too long, or a quote in it is not closed");
-      } else if (!read_row() && !read_repeated_header()) {
-        miss("is no row: it begins with " + quoted(trimmed(line_.text)));
+        count_lost_line("is no row: it is too long, or a quote in it is not closed");
+      } else if (!read_record() && !read_repeated_header()) {
+        count_lost_line("is no row: it begins with " + quoted(trimmed(line_.text)));
       }
     }
-    if (n_missed_ > 1) {
-      csv_.problem.add(std::to_string(n_missed_) + " lines in all give no tensor");
+    if (n_lost_ > 1) {
+      csv_.problem.add(std::to_string(n_lost_) + " lines in all give no tensor");
     }
     return std::move(csv_);
   }
 
  private:
-  void read_header() {
+  std::optional<Refusal> read_header() {
     const bool is_empty = !lines_.next(line_);
     std::optional<StatisticsHeader> header;
     if (!is_empty && split(line_, cells_)) header = StatisticsHeader::parse(cells_);
     if (!header) {
-      throw FormatError(
+      return Refusal{
           "the header at byte " + std::to_string(line_.offset) + " is " +
               quoted(is_empty ? "" : trimmed(line_.text)) +
               ", expected the columns of statistics: Input/Output or IO, Index or Slot, Data Type",
-          line_.offset);
+          line_.offset};
     }
     header_ = *header;
-    if (!line_.has_end) miss("is cut");
+    if (!line_.has_end) count_lost_line("is cut");
+    return std::nullopt;
   }
 
   // Writers that append to a file repeat the header; what is computed may have changed.
@@ -270,20 +270,20 @@ class Parser {
     return true;
   }
 
-  void miss(const std::string& problem) {
+  void count_lost_line(const std::string& problem) {
     const bool is_cut = !line_.has_end;
     if (csv_.status != Status::malformed) {
       csv_.status = is_cut ? Status::truncated : Status::malformed;
     }
-    if (++n_missed_ != 1) return;
+    if (++n_lost_ != 1) return;
     csv_.problem.add("line " + std::to_string(line_.number) + ", at byte " +
                      std::to_string(line_.offset) + ", " +
                      (is_cut ? "is cut: the file ends within it" : problem));
   }
 
   // False if the line gives no tensor.
-  bool read_row() {
-    Row row(header_.names_operators());
+  bool read_record() {
+    Record record(header_.names_operators());
     std::size_t n = cells_.size();
     // MindSpore ends every row with a comma. Where rows do, one without has a cell too few.
     const bool ends_with_comma = n > 1 && cells_.is_empty(n - 1);
@@ -294,24 +294,24 @@ class Parser {
     const bool is_cut = !line_.has_end && n <= header_.size() && !is_whole;
 
     if (is_cut) {
-      if (!take_certain(row, n - 1)) return false;
-      row.set_status(Status::truncated, "the file ends within line " +
-                                            std::to_string(line_.number) +
-                                            ": its statistics are left out");
+      if (!set_certain(record, n - 1)) return false;
+      record.set_status(Status::truncated, "the file ends within line " +
+                                               std::to_string(line_.number) +
+                                               ": its statistics are left out");
     } else if (is_not_computed(n)) {
-      take_not_computed(row, n);
+      set_not_computed(record, n);
     } else if (!fits(n)) {
-      if (!take_certain(row, n)) return false;
-      row.set_status(Status::malformed, misfit(n));
+      if (!set_certain(record, n)) return false;
+      record.set_status(Status::malformed, misfit(n));
     } else {
-      take_all(row, n);
+      set_all(record, n);
       if (!line_.has_end && !ends_with_comma) {
-        row.note("the file ends without a line end: the last value may be cut short");
+        record.note("the file ends without a line end: the last value may be cut short");
       }
     }
-    if (!row.has_place()) return false;
+    if (!record.has_place()) return false;
     rows_end_with_comma_ = rows_end_with_comma_ || has_comma_too_many;
-    csv_.tensors.push_back(row.finish());
+    csv_.tensors.push_back(record.finish());
     return true;
   }
 
@@ -321,18 +321,18 @@ class Parser {
     return n == header_.size() && !header_.has_second_count();
   }
 
-  void take_all(Row& row, std::size_t n) {
+  void set_all(Record& record, std::size_t n) {
     const bool lacks_count = n < header_.size();
     bool any_asked = false;
     bool any_reported = false;
     for (std::size_t i = 0; i < n; ++i) {
       const Column column = header_[lacks_count && i >= *header_.forgotten_count() ? i + 1 : i];
-      take(row, column, i);
+      set_cell(record, column, i);
       if (!is_statistic(column) || column == Column::count) continue;
       any_asked = true;
       any_reported = any_reported || !is_unreported(cells_[i]);
     }
-    if (any_asked && !any_reported) row.set_status(Status::unsupported, kNotComputed);
+    if (any_asked && !any_reported) record.set_status(Status::unsupported, kNotComputed);
   }
 
   // Of a tensor that the device cannot reduce CANN's writer says NA for each chosen statistic, and
@@ -346,30 +346,30 @@ class Parser {
     return n_unreported != 0 && *first + n_unreported + 1 >= n;
   }
 
-  void take_not_computed(Row& row, std::size_t n) {
+  void set_not_computed(Record& record, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {
       if (i < *header_.forgotten_count()) {
-        take(row, header_[i], i);
+        set_cell(record, header_[i], i);
       } else if (!is_unreported(cells_[i])) {
-        take(row, Column::count, i);
+        set_cell(record, Column::count, i);
       }
     }
-    row.set_status(Status::unsupported, kNotComputed);
+    record.set_status(Status::unsupported, kNotComputed);
   }
 
-  void take(Row& row, Column column, std::size_t i) const {
-    if (!row.take(column, cells_, i)) row.refuse(column, cells_[i]);
+  void set_cell(Record& record, Column column, std::size_t i) const {
+    if (!record.set(column, cells_, i)) record.refuse(column, cells_[i]);
   }
 
   // Of a row with too few or too many cells: those up to the first that is not what its column
   // holds. A lone number can be a shape, and anything else too.
-  bool take_certain(Row& row, std::size_t n) {
+  bool set_certain(Record& record, std::size_t n) {
     n = std::min(n, header_.size());
     for (std::size_t i = 0; i < n && !is_statistic(header_[i]); ++i) {
       const bool is_doubtful = header_[i] == Column::shape && is_decimal(cells_[i]);
-      if (is_doubtful || !row.take(header_[i], cells_, i)) break;
+      if (is_doubtful || !record.set(header_[i], cells_, i)) break;
     }
-    return row.has_place();
+    return record.has_place();
   }
 
   std::string misfit(std::size_t n) const {
@@ -386,7 +386,7 @@ class Parser {
   CsvLine cells_;
   StatisticsHeader header_;
   bool rows_end_with_comma_ = false;
-  std::uint64_t n_missed_ = 0;
+  std::uint64_t n_lost_ = 0;
   StatisticsCsv csv_;
 };
 
@@ -404,6 +404,22 @@ bool is_statistics_csv(std::span<const std::byte> head) {
   return lines.next(line) && split(line, cells) && StatisticsHeader::parse(cells).has_value();
 }
 
-StatisticsCsv parse_statistics_csv(std::string_view text) { return Parser(text).run(); }
+std::variant<StatisticsCsv, Refusal> read_statistics_csv(std::string_view text) {
+  return TableReader(text).run();
+}
+
+FileDescription describe_statistics(StatisticsCsv csv, std::uint64_t file_nbytes) {
+  FileDescription description;
+  description.kind = FileKind::statistics;
+  description.version = "csv";
+  description.header_nbytes = file_nbytes;
+  description.note = std::move(csv.problem);
+  for (ReportedTensor& reported : csv.tensors) {
+    TensorDescription& tensor = description.tensors.emplace_back(std::move(reported.tensor));
+    tensor.status = Status::absent;
+    tensor.note = Note("only its statistics were dumped");
+  }
+  return description;
+}
 
 }  // namespace fastdump

@@ -10,9 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/formats/description.hpp"
+#include "core/formats/refusal.hpp"
 
 namespace fastdump {
 
@@ -52,7 +54,10 @@ struct StatisticsCsv {
 // Whether the text begins with a header line of such a file. `head` is the start of the file.
 bool is_statistics_csv(std::span<const std::byte> head);
 
-// Throws FormatError if it does not.
-StatisticsCsv parse_statistics_csv(std::string_view text);
+// The tensors of a table, or why the text does not begin as such a table does.
+std::variant<StatisticsCsv, Refusal> read_statistics_csv(std::string_view text);
+
+// What a table says, as a description of tensors that are not in the file.
+FileDescription describe_statistics(StatisticsCsv csv, std::uint64_t file_nbytes);
 
 }  // namespace fastdump

@@ -6,15 +6,16 @@
 #include <span>
 
 #include "core/formats/description.hpp"
+#include "core/formats/header_bytes.hpp"
 
 namespace fastdump {
 
 // Whether the file begins as version 1 writers begin it. Without the mark it may still be one.
 bool has_version_1_mark(std::span<const std::byte> head);
 
-// `file` is the whole file; its payloads are not looked at. Throws FormatError if it is no such
+// Replaces `description`. Payloads are not looked at. Throws FormatError if the file is no such
 // message from its first byte to its last, one without any tensor, or one that neither has the mark
-// nor holds any data. Replaces `description`.
-void describe_version_1(std::span<const std::byte> file, FileDescription& description);
+// nor holds any data.
+void describe_version_1(HeaderBytes& file, FileDescription& description);
 
 }  // namespace fastdump

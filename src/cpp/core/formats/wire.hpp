@@ -1,7 +1,6 @@
-// A bounded reader of protobuf's wire format: yields spans of the given bytes, allocates nothing
-// and looks at no byte outside of them. A field is always read in full, so that fields nobody
-// asked for are skipped whatever their wire type. What cannot be read is a FormatError with its
-// place in the file.
+// A bounded reader of protobuf's wire format: it allocates nothing and looks at no byte outside of
+// its message. Fields that nobody asks for are skipped, whatever their wire type. What cannot be
+// read is a FormatError with its place in the file.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "core/errors.hpp"
+#include "core/formats/header_bytes.hpp"
 
 namespace fastdump::wire {
 
@@ -33,29 +33,83 @@ constexpr std::uint32_t varint_tag(std::uint32_t number) { return tag(number, Ty
 constexpr std::uint32_t bytes_tag(std::uint32_t number) { return tag(number, Type::bytes); }
 
 struct Field {
-  // Number and wire type. Who switches on both treats a known number of another type as unknown,
-  // as protobuf does.
+  // Number and wire type. A switch on both treats a known number of another type as unknown, as
+  // protobuf does.
   std::uint32_t tag = 0;
   // Of a varint.
   std::uint64_t value = 0;
-  // Of strings, bytes, messages and packed numbers.
-  std::span<const std::byte> bytes;
-  // Where in the file the value begins.
+  // Where in the file the value begins, and how long the value of a string, of bytes, of a message
+  // or of packed numbers is. Reader::bytes() has it.
   std::uint64_t offset = 0;
+  std::uint64_t nbytes = 0;
 };
 
-class Reader {
+// The bytes of a message that lies in memory.
+class MemoryBytes {
  public:
   // `offset` is where in the file `bytes` begin.
-  Reader(std::span<const std::byte> bytes, std::uint64_t offset)
+  MemoryBytes(std::span<const std::byte> bytes, std::uint64_t offset)
       : begin_(bytes.data()), at_(begin_), end_(begin_ + bytes.size()), offset_(offset) {}
 
-  explicit Reader(const Field& message) : Reader(message.bytes, message.offset) {}
+  bool at_end() const { return at_ == end_; }
+  std::uint64_t n_left() const { return static_cast<std::uint64_t>(end_ - at_); }
+  // In the file, of the next byte.
+  std::uint64_t offset() const { return offset_ + static_cast<std::uint64_t>(at_ - begin_); }
+  std::uint64_t next() { return std::to_integer<std::uint64_t>(*at_++); }
+  void skip(std::uint64_t n) { at_ += n; }
+  // Bytes that were skipped.
+  std::span<const std::byte> bytes(const Field& field) const {
+    return {begin_ + (field.offset - offset_), static_cast<std::size_t>(field.nbytes)};
+  }
+  MemoryBytes message(const Field& field) const { return {bytes(field), field.offset}; }
+
+ private:
+  const std::byte* begin_;
+  const std::byte* at_;
+  const std::byte* end_;
+  std::uint64_t offset_;
+};
+
+// The bytes of a message that lies in a file, of which those are read that somebody looks at. A
+// message within it must have been read before the one around it is read on: then every byte comes
+// from one read.
+class FileBytes {
+ public:
+  FileBytes(HeaderBytes& file, std::uint64_t begin, std::uint64_t end)
+      : file_(&file), at_(begin), end_(end) {}
 
   bool at_end() const { return at_ == end_; }
+  std::uint64_t n_left() const { return end_ - at_; }
+  std::uint64_t offset() const { return at_; }
+  std::uint64_t next() {
+    return std::to_integer<std::uint64_t>(file_->read(at_++, 1, kAhead).front());
+  }
+  void skip(std::uint64_t n) { at_ += n; }
+  // They stay until the next byte is read.
+  std::span<const std::byte> bytes(const Field& field) const {
+    return file_->read(field.offset, static_cast<std::size_t>(field.nbytes), kAhead);
+  }
+  FileBytes message(const Field& field) const {
+    return {*file_, field.offset, field.offset + field.nbytes};
+  }
 
+ private:
+  // Most headers are shorter, and what is skipped is mostly longer.
+  static constexpr std::size_t kAhead = 4096;
+
+  HeaderBytes* file_;
+  std::uint64_t at_;
+  std::uint64_t end_;
+};
+
+template <class Bytes>
+class Reader {
+ public:
+  explicit Reader(Bytes bytes) : bytes_(bytes) {}
+
+  bool at_end() const { return bytes_.at_end(); }
   // In the file, of the next byte to be read.
-  std::uint64_t offset() const { return offset_ + static_cast<std::uint64_t>(at_ - begin_); }
+  std::uint64_t offset() const { return bytes_.offset(); }
 
   // False at the end of the message.
   bool next(Field& field) {
@@ -70,21 +124,23 @@ class Reader {
   }
 
   std::uint64_t read_varint() {
-    if (at_ != end_ && *at_ < std::byte{0x80}) return std::to_integer<std::uint64_t>(*at_++);
-    return read_long_varint();
+    const std::uint64_t start = offset();
+    if (at_end()) fail("a varint", start, "runs past the end of its message");
+    const std::uint64_t first = bytes_.next();
+    return first < 0x80 ? first : read_long_varint(first & 0x7F, start);
   }
+
+  // Of the field that was read last.
+  std::span<const std::byte> bytes(const Field& field) const { return bytes_.bytes(field); }
+  Reader message(const Field& field) const { return Reader(bytes_.message(field)); }
 
  private:
   static constexpr Type type_of(std::uint32_t tag) { return static_cast<Type>(tag & 7); }
 
-  std::uint64_t n_left() const { return static_cast<std::uint64_t>(end_ - at_); }
-
-  std::uint64_t read_long_varint() {
-    const std::uint64_t start = offset();
-    std::uint64_t value = 0;
-    for (int shift = 0;; shift += 7) {
+  std::uint64_t read_long_varint(std::uint64_t value, std::uint64_t start) {
+    for (int shift = 7;; shift += 7) {
       if (at_end()) fail("a varint", start, "runs past the end of its message");
-      const auto byte = std::to_integer<std::uint64_t>(*at_++);
+      const std::uint64_t byte = bytes_.next();
       // The tenth byte holds bit 63 and nothing else.
       if (shift == 63 && byte > 1) fail("a varint", start, "does not fit in 64 bits");
       value |= (byte & 0x7F) << shift;
@@ -108,16 +164,16 @@ class Reader {
         field.value = read_varint();
         return;
       case Type::fixed64:
-        take(8, field, tag_offset);
+        skip_value(8, field, tag_offset);
         return;
       case Type::bytes:
-        take(read_varint(), field, tag_offset);
+        skip_value(read_varint(), field, tag_offset);
         return;
       case Type::group_begin:
         skip_group(field.tag >> 3, tag_offset, depth + 1);
         return;
       case Type::fixed32:
-        take(4, field, tag_offset);
+        skip_value(4, field, tag_offset);
         return;
       case Type::group_end:  // the callers' business
         break;
@@ -126,14 +182,15 @@ class Reader {
          "has wire type " + std::to_string(field.tag & 7) + ", expected 0 to 5");
   }
 
-  void take(std::uint64_t n, Field& field, std::uint64_t tag_offset) {
-    if (n > n_left()) {
+  void skip_value(std::uint64_t n, Field& field, std::uint64_t tag_offset) {
+    if (n > bytes_.n_left()) {
       fail("field " + std::to_string(field.tag >> 3), tag_offset,
-           "needs " + std::to_string(n) + " bytes, its message has " + std::to_string(n_left()));
+           "needs " + std::to_string(n) + " bytes, its message has " +
+               std::to_string(bytes_.n_left()));
     }
     field.offset = offset();
-    field.bytes = {at_, static_cast<std::size_t>(n)};
-    at_ += n;
+    field.nbytes = n;
+    bytes_.skip(n);
   }
 
   void skip_group(std::uint32_t number, std::uint64_t group_offset, int depth) {
@@ -159,10 +216,7 @@ class Reader {
     throw FormatError(what + " at byte " + std::to_string(offset) + " " + problem, offset);
   }
 
-  const std::byte* begin_;
-  const std::byte* at_;
-  const std::byte* end_;
-  std::uint64_t offset_;
+  Bytes bytes_;
 };
 
 }  // namespace fastdump::wire

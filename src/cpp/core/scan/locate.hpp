@@ -4,42 +4,49 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/io/file.hpp"
 #include "core/scan/row.hpp"
 #include "core/tree/file_opener.hpp"
 #include "core/tree/selection.hpp"
-#include "core/tree/walk.hpp"
 
 namespace fastdump {
 
-struct LocatedFile {
-  enum class Kind {
-    tensors,   // rows.tensors are described; their payloads may be reduced
-    row,       // gives no tensor; rows is complete
-    reported,  // of statistics instead of tensors; `reported` is complete
-    skipped,   // not a dump, see `reason`
-    excluded,  // the selection rules it out
-  };
+// The selection rules the file out.
+struct ExcludedFile {};
 
-  Kind kind = Kind::skipped;
+// The file is no dump.
+struct SkippedFile {
   std::string_view reason;
+};
+
+// All there is to say of a file: that it gives no tensor, or what statistics it reports.
+struct FinishedFile {
+  std::vector<FileRows> rows;  // one for each execution that a table reports
+  std::uint64_t nbytes = 0;    // that were read of it
+};
+
+// Tensors are described, and their payloads may be reduced.
+struct LocatedTensors {
   FileRows rows;
-  std::vector<FileRows> reported;  // of each operator
   File file;
-  std::uint64_t size = 0;
+  std::uint64_t nbytes = 0;  // of the file
   // The first bytes of the file, in the buffer that locate() was given. A small file is here whole.
   std::span<const std::byte> head;
+
+  bool is_whole() const { return head.size() == nbytes; }
 };
+
+using LocatedFile = std::variant<ExcludedFile, SkippedFile, FinishedFile, LocatedTensors>;
 
 // A first read that takes small files whole; the rest of a file of up to the buffer's size follows.
 inline constexpr std::size_t kFirstReadBytes = std::size_t{64} << 10;
 
-// `buffer` has at least kFirstReadBytes. Uses `dumps` as scratch.
+// `buffer` has at least kFirstReadBytes. The memory of `reused` is used, and given back.
 LocatedFile locate(FileOpener& opener, std::size_t file, const Selection& selection,
-                   std::span<std::byte> buffer, std::vector<FileDescription>& dumps);
+                   std::span<std::byte> buffer, std::vector<FileDescription>& reused);
 
 }  // namespace fastdump

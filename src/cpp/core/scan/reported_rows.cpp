@@ -94,8 +94,8 @@ class RowBuilder {
 }  // namespace
 
 std::vector<FileRows> reported_rows(std::size_t file, const FileName& name,
-                                    const Selection& selection, std::string_view text) {
-  return RowBuilder(file, name, selection).run(parse_statistics_csv(text));
+                                    const Selection& selection, StatisticsCsv csv) {
+  return RowBuilder(file, name, selection).run(std::move(csv));
 }
 
 }  // namespace fastdump

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/active_tier.hpp"
@@ -105,22 +106,17 @@ class Pipeline {
   void scan_file(std::size_t file, Worker& worker, Found& found) {
     LocatedFile located =
         locate(found.opener, file, options_.selection, worker.buffer(), found.dumps);
-    switch (located.kind) {
-      case LocatedFile::Kind::excluded:
-        return;
-      case LocatedFile::Kind::skipped:
-        ++found.skipped[std::string(located.reason)];
-        return;
-      case LocatedFile::Kind::row:
-        keep(std::move(located.rows), found);
-        return;
-      case LocatedFile::Kind::reported:
-        found.done.bytes_done += located.size;
-        for (FileRows& rows : located.reported) keep(std::move(rows), found);
-        return;
-      case LocatedFile::Kind::tensors:
-        break;
+    if (const auto* skipped = std::get_if<SkippedFile>(&located)) {
+      ++found.skipped[std::string(skipped->reason)];
+    } else if (auto* finished = std::get_if<FinishedFile>(&located)) {
+      found.done.bytes_done += finished->nbytes;
+      for (FileRows& rows : finished->rows) keep(std::move(rows), found);
+    } else if (auto* tensors = std::get_if<LocatedTensors>(&located)) {
+      scan_tensors(*tensors, worker, found);
     }
+  }
+
+  void scan_tensors(LocatedTensors& located, Worker& worker, Found& found) {
     if (!options_.level) {
       keep(std::move(located.rows), found);
       return;
@@ -142,8 +138,8 @@ class Pipeline {
     }
   }
 
-  void reduce(LocatedFile& located, Worker& worker, Found& found) {
-    const bool whole = located.head.size() == located.size;
+  void reduce(LocatedTensors& located, Worker& worker, Found& found) {
+    const bool whole = located.is_whole();
     for (TensorRow& row : located.rows.tensors) {
       const TensorDescription& tensor = row.tensor;
       if (!is_reducible(tensor)) continue;
@@ -163,11 +159,11 @@ class Pipeline {
       row.statistics = worker.finish(element);
     }
     if (whole) {
-      found.done.bytes_done += located.size;
+      found.done.bytes_done += located.nbytes;
       keep(std::move(located.rows), found);
       return;
     }
-    const auto job = std::make_shared<FileJob>(std::move(located.file), located.size,
+    const auto job = std::make_shared<FileJob>(std::move(located.file), located.nbytes,
                                                std::move(located.rows), options_.engine, meter_);
     if (job->empty()) {
       keep(job->take_rows(), found);

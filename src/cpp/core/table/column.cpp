@@ -73,6 +73,7 @@ void append_offsets(const std::vector<std::int32_t>& from, std::size_t first, st
 }  // namespace
 
 void Bits::append(bool bit, std::size_t n) {
+  if (n == 1) return append(bit);
   for (; n != 0 && size_ % 8 != 0; --n) append(bit);
   bytes_.resize(bytes_.size() + (n + 7) / 8, bit ? 0xff : 0);
   size_ += n;
@@ -90,7 +91,7 @@ void Validity::append_valid(std::size_t n) {
 
 void Validity::append_nulls(std::size_t n) {
   if (n == 0) return;
-  if (n_null_ == 0) bits_.append(true, size_);
+  if (n_null_ == 0) begin_bits();
   bits_.append(false, n);
   size_ += n;
   n_null_ += n;

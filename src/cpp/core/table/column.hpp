@@ -36,12 +36,9 @@ class Bits {
 class Validity {
  public:
   void append(bool valid) {
-    if (!valid) {
-      append_nulls(1);
-    } else {
-      if (n_null_ != 0) bits_.append(true);
-      ++size_;
-    }
+    if (!valid && n_null_++ == 0) begin_bits();
+    if (n_null_ != 0) bits_.append(valid);
+    ++size_;
   }
   void append_valid(std::size_t n);
   void append_nulls(std::size_t n);
@@ -52,6 +49,9 @@ class Validity {
   std::int64_t n_null() const { return static_cast<std::int64_t>(n_null_); }
 
  private:
+  // Everything so far is valid.
+  void begin_bits() { bits_.append(true, size_); }
+
   Bits bits_;  // empty while nothing is null
   std::size_t size_ = 0;
   std::size_t n_null_ = 0;
