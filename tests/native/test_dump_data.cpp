@@ -299,6 +299,31 @@ void test_inline_data() {
            1U);
 }
 
+// A file that is refused here is no message; most others are refused only when they are decoded.
+void test_what_may_be_a_message() {
+  const auto may_be = [](std::string_view bytes, std::uint64_t file_nbytes) {
+    return may_be_dump_data(Head(bytes).span(), file_nbytes);
+  };
+  const std::string tensor = output({.shape = {4}, .size = 16}).bytes();
+  const std::string known = Message().text(1, "1.0").text(3, tensor).bytes();
+  const std::string unknown = Message().text(2, "1.0").number(77, 1).text(3, tensor).bytes();
+  const std::string group = std::string("\x4b\x08\x01\x4c", 4) + known;
+  for (const std::string& message : {known, unknown, group}) {
+    CHECK(may_be(message, message.size()));
+    CHECK(!may_be(message, message.size() - 1) || message.empty());
+    // Where the head ends decides nothing.
+    for (std::size_t n = 1; n < message.size(); ++n) {
+      CHECK(may_be(std::string_view(message).substr(0, n), message.size()));
+    }
+  }
+  for (const std::string_view other : {"", "text\n", "#!/bin/sh\n",
+                                       "\x7f"
+                                       "ELF\2\1\1",
+                                       "\x4c", "\x05"}) {
+    CHECK(!may_be(other, other.size()));
+  }
+}
+
 }  // namespace
 }  // namespace fastdump
 
@@ -313,5 +338,6 @@ int main() {
   test_limits();
   test_a_name_that_is_too_long();
   test_inline_data();
+  test_what_may_be_a_message();
   return tests::exit_code();
 }

@@ -387,12 +387,6 @@ void decode(Bytes bytes, Payloads payloads, FileDescription& description) {
   Decoder<Reader>(Reader(bytes), payloads, description).run();
 }
 
-// The tags of all fields of a DumpData are below 0x80: one byte each.
-bool is_tag_of_dump_data(std::uint32_t tag) {
-  return io_of(tag).has_value() || tag == kVersion || tag == kDumpTime || tag == kOpName ||
-         tag == kAttr || tag == kDfxMessage;
-}
-
 // The number that a varint at `at` has, and behind it `at`; empty if it is none or does not end
 // within the bytes.
 std::optional<std::uint64_t> read_varint_at(std::span<const std::byte> bytes, std::uint64_t& at) {
@@ -409,18 +403,39 @@ std::optional<std::uint64_t> read_varint_at(std::span<const std::byte> bytes, st
 
 bool may_be_dump_data(std::span<const std::byte> head, std::uint64_t file_nbytes) {
   std::uint64_t at = 0;
+  int n_open_groups = 0;
   while (at < head.size()) {
-    const auto tag = std::to_integer<std::uint32_t>(head[static_cast<std::size_t>(at)]);
-    // Later versions may have fields that nobody knows yet, but do not begin with them.
-    if (!is_tag_of_dump_data(tag)) return at != 0;
-    ++at;
-    const auto number = read_varint_at(head, at);
-    if (!number) return at == head.size() && head.size() < file_nbytes;
-    if (tag == kDumpTime) continue;
-    if (*number > file_nbytes - at) return false;
-    at += *number;
+    const auto tag = read_varint_at(head, at);
+    if (!tag) return at == head.size() && head.size() < file_nbytes;
+    if (*tag >> 3 == 0) return false;
+    std::optional<std::uint64_t> nbytes = 0;  // that follow the tag
+    switch (static_cast<wire::Type>(*tag & 7)) {
+      case wire::Type::varint:
+        if (!read_varint_at(head, at)) return at == head.size() && head.size() < file_nbytes;
+        break;
+      case wire::Type::fixed64:
+        nbytes = 8;
+        break;
+      case wire::Type::bytes:
+        nbytes = read_varint_at(head, at);
+        if (!nbytes) return at == head.size() && head.size() < file_nbytes;
+        break;
+      case wire::Type::group_begin:
+        ++n_open_groups;
+        break;
+      case wire::Type::group_end:
+        if (--n_open_groups < 0) return false;
+        break;
+      case wire::Type::fixed32:
+        nbytes = 4;
+        break;
+      default:
+        return false;
+    }
+    if (*nbytes > file_nbytes - at) return false;
+    at += *nbytes;
   }
-  return at != 0;
+  return at != 0 && (at < file_nbytes || n_open_groups == 0);
 }
 
 void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset, Payloads payloads,

@@ -38,8 +38,8 @@ void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset, 
 // Decodes a file that is one message with its payloads within. All of it but the data is read.
 void decode_dump_data(HeaderBytes& file, FileDescription& description);
 
-// Whether the file may be one message, as far as its first bytes show: they are fields that a
-// DumpData has, and each ends within the file.
+// Whether the file may be one message, as far as its first bytes show: they are fields, of whatever
+// number, and each ends within the file. Most files of other kinds fail here, without an exception.
 bool may_be_dump_data(std::span<const std::byte> head, std::uint64_t file_nbytes);
 
 }  // namespace fastdump

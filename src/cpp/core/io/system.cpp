@@ -101,7 +101,7 @@ int System::status_of_path(const char* path, Links links, FileStatus& status) {
 }
 
 std::int64_t System::read(int descriptor, std::span<std::byte> buffer, std::uint64_t offset) {
-  if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return 0;
+  if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return -EINVAL;
   const ssize_t n = ::pread(descriptor, buffer.data(), buffer.size(), static_cast<off_t>(offset));
   return n < 0 ? -errno : n;
 }
