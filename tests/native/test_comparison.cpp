@@ -11,11 +11,11 @@
 #include "core/active_tier.hpp"
 #include "core/compare/comparison.hpp"
 #include "core/compare/comparison_table.hpp"
-#include "core/compare/pair_job.hpp"
+#include "core/compare/pair_pass.hpp"
 #include "core/io/mapping.hpp"
 #include "core/io/page_guard.hpp"
 #include "core/layout/host_layout.hpp"
-#include "core/scan/logical_elements.hpp"
+#include "core/layout/logical_elements.hpp"
 #include "temporary_directory.hpp"
 
 namespace fastdump {
@@ -26,6 +26,7 @@ using tests::TemporaryDirectory;
 
 // Behind 13 bytes of something: chunk boundaries fall on no page.
 constexpr std::size_t kStart = 13;
+constexpr std::size_t kChunk = std::size_t{4} << 20;
 constexpr std::size_t kFloats = 5 * (std::size_t{4} << 20) / 4 + 12345;
 
 // Whole numbers, so that every sum is exact, and none is 0.
@@ -99,39 +100,54 @@ void test_list(Engine engine, int threads) {
   for (const NamedColumn& column : table.columns) CHECK_EQ(column.column->size(), table.n_rows);
 }
 
-// One pass of a job over files that were cut after it was planned, so that mappings are longer than
-// their files.
-void test_shrunken(Engine engine, std::size_t n_left_a, std::size_t n_left_b) {
-  const TemporaryDirectory directory;
-  const std::string path_a = directory.write("a", make_file(kFloats, value_a));
-  const std::string path_b = directory.write("b", make_file(kFloats, value_b));
-  const auto file_a = std::make_shared<SharedFile>(path_a);
-  const auto file_b = std::make_shared<SharedFile>(path_b);
-  EngineMeter meter;
-  PairJob job(0, ElementSource(file_a, kStart, kernels::Element::float32),
-              ElementSource(file_b, kStart, kernels::Element::float32), kFloats, {}, engine, meter);
-  static_cast<void>(file_a->mapping());
-  static_cast<void>(file_b->mapping());
-  std::filesystem::resize_file(path_a, n_left_a);
-  std::filesystem::resize_file(path_b, n_left_b);
+std::shared_ptr<Source> open_shared(const std::string& path) {
+  OpenFile open(path);
+  return std::make_shared<Source>(std::move(open.file), open.size);
+}
+
+PairOfStrips float_strips(const std::string& path_a, const std::string& path_b, std::size_t n) {
+  using kernels::Element;
+  PairOfStrips strips = {Element::float32, Element::float32, {}, {}};
+  strips.sources = {open_shared(path_a), open_shared(path_b)};
+  strips.track = {{Strip{kStart, 32, nullptr}, Strip{kStart, 32, nullptr}}, n};
+  return strips;
+}
+
+void run(PairPass& pass, int n_threads) {
   std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < n_threads; ++i) {
     threads.emplace_back([&] {
-      PairWorker worker(active_tier(), {0, 0.5});
-      while (job.work(worker).nbytes != 0) {
+      PairPass::Thread thread(active_tier(), {0, 0.5});
+      while (pass.step(thread).nbytes != 0) {
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// One pass over files that were cut after it was planned, so that mappings are longer than their
+// files.
+void test_shrunken(Engine engine, std::size_t n_left_a, std::size_t n_left_b) {
+  const TemporaryDirectory directory;
+  const std::string path_a = directory.write("a", make_file(kFloats, value_a));
+  const std::string path_b = directory.write("b", make_file(kFloats, value_b));
+  const PairOfStrips strips = float_strips(path_a, path_b, kFloats);
+  EngineMeter meter;
+  PairPass pass(strips, std::nullopt, engine, meter, kChunk);
+  CHECK_EQ(strips.sources[0]->map(), 0);
+  CHECK_EQ(strips.sources[1]->map(), 0);
+  std::filesystem::resize_file(path_a, n_left_a);
+  std::filesystem::resize_file(path_b, n_left_b);
+  run(pass, 3);
   const auto n_floats = [](std::size_t nbytes) {
     return nbytes < kStart ? 0 : std::min((nbytes - kStart) / 4, kFloats);
   };
   const std::size_t n_a = n_floats(n_left_a);
   const std::size_t n_b = n_floats(n_left_b);
-  CHECK_EQ(job.missing().a.n, kFloats - n_a);
-  CHECK_EQ(job.missing().b.n, kFloats - n_b);
-  CHECK_EQ(job.missing().a.error, 0);
-  check_first(job.partial().finish(kernels::Element::float32, kernels::Element::float32),
+  CHECK_EQ(pass.missing()[0].n, kFloats - n_a);
+  CHECK_EQ(pass.missing()[1].n, kFloats - n_b);
+  CHECK_EQ(pass.missing()[0].error, 0);
+  check_first(pass.partial().finish(kernels::Element::float32, kernels::Element::float32),
               std::min(n_a, n_b));
 }
 
@@ -164,32 +180,23 @@ void test_shrunken_blocks(std::size_t n_left, bool as_b) {
       "blocks", make_file(kBlocked, [&](std::size_t i) { return value(blocked_index(i)); }));
   const std::string other = directory.write("other", make_file(kBlocked, as_b ? value_a : value_b));
   std::string why;
-  auto logical = make_logical_elements(blocked_layout(), kernels::Element::float32, why);
+  auto logical = make_logical_elements(blocked_layout(), 32, why);
   CHECK(logical.has_value() && why.empty());
-  const ElementSource blocks(std::make_shared<SharedFile>(path), kStart, kernels::Element::float32,
-                             std::make_shared<const LogicalElements>(*std::move(logical)));
-  const ElementSource plain(std::make_shared<SharedFile>(other), kStart, kernels::Element::float32);
+  PairOfStrips strips = float_strips(as_b ? other : path, as_b ? path : other, kBlocked);
+  strips.track.sides[as_b ? 1 : 0].gathered =
+      std::make_shared<const LogicalElements>(*std::move(logical));
   EngineMeter meter;
-  PairJob job(0, as_b ? plain : blocks, as_b ? blocks : plain, kBlocked, {}, Engine::automatic,
-              meter);
-  PairWorker worker(active_tier(), {0, 0.5});
-  const std::size_t n_done = job.work(worker).nbytes / 8;
+  PairPass pass(strips, std::nullopt, Engine::automatic, meter, kChunk);
+  PairPass::Thread thread(active_tier(), {0, 0.5});
+  const std::size_t n_done = pass.step(thread).nbytes / 8;
   CHECK(n_done > 0 && n_done < kBlocked);
   std::filesystem::resize_file(path, n_left);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i) {
-    threads.emplace_back([&] {
-      PairWorker other_worker(active_tier(), {0, 0.5});
-      while (job.work(other_worker).nbytes != 0) {
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  const MissingElements& missing = as_b ? job.missing().b : job.missing().a;
-  CHECK_EQ(missing.n, kBlocked - n_done);
-  CHECK_EQ(missing.error, 0);
-  CHECK_EQ((as_b ? job.missing().a : job.missing().b).n, 0U);
-  check_first(job.partial().finish(kernels::Element::float32, kernels::Element::float32), n_done);
+  run(pass, 3);
+  const std::size_t blocks = as_b ? 1 : 0;
+  CHECK_EQ(pass.missing()[blocks].n, kBlocked - n_done);
+  CHECK_EQ(pass.missing()[blocks].error, 0);
+  CHECK_EQ(pass.missing()[1 - blocks].n, 0U);
+  check_first(pass.partial().finish(kernels::Element::float32, kernels::Element::float32), n_done);
 }
 
 // A page of either side, or of both, is gone while both are guarded.
@@ -260,7 +267,6 @@ void test_stop() {
 int main() {
   using namespace fastdump;
   constexpr std::size_t kEnd = kStart + kFloats * 4;
-  constexpr std::size_t kChunk = std::size_t{4} << 20;
   for (const Engine engine : {Engine::read, Engine::mmap, Engine::automatic}) {
     for (const int threads : {1, 2, 7}) test_list(engine, threads);
     test_shrunken(engine, kEnd, kEnd);

@@ -11,6 +11,7 @@
 #include "core/active_tier.hpp"
 #include "core/dtype.hpp"
 #include "core/scan/file_job.hpp"
+#include "core/scan/logical_tensor.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "temporary_directory.hpp"
 
@@ -55,11 +56,11 @@ FileRows run(FileJob& job, int n_threads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < n_threads; ++i) {
     threads.emplace_back([&] {
-      Worker worker(active_tier(), Level::full);
+      Reduction::Thread thread(active_tier(), Level::full);
       while (true) {
-        const FileJob::Work work = job.work(worker);
-        if (work.last) rows = job.take_rows();
-        if (work.nbytes == 0) return;
+        const Step step = job.step(thread);
+        if (step.is_last) rows = job.finish();
+        if (step.nbytes == 0) return;
       }
     });
   }
@@ -71,7 +72,7 @@ void test_whole(Engine engine, int n_threads) {
   const TemporaryDirectory directory;
   const std::string path = directory.write("file", make_file());
   EngineMeter meter;
-  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(), engine, meter);
+  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(), {}, engine, meter);
   const FileRows rows = run(job, n_threads);
   CHECK_EQ(rows.tensors.size(), 2U);
   const auto& floats = *rows.tensors[0].statistics;
@@ -100,7 +101,7 @@ void test_shrunken(Engine engine, std::size_t n_left) {
   const TemporaryDirectory directory;
   const std::string path = directory.write("file", make_file());
   EngineMeter meter;
-  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(), engine, meter);
+  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(), {}, engine, meter);
   std::filesystem::resize_file(path, n_left);
   const FileRows rows = run(job, 3);
   const std::size_t n_floats = n_left < kStart ? 0 : std::min((n_left - kStart) / 4, kFloats);
@@ -155,7 +156,7 @@ void test_gathered(Engine engine, int n_threads) {
   const std::string bytes = make_matrix_file();
   const std::string path = directory.write("file", bytes);
   EngineMeter meter;
-  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(), engine, meter);
+  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(), {}, engine, meter);
   const FileRows rows = run(job, n_threads);
   const kernels::Statistics& matrix = *rows.tensors[0].statistics;
   CHECK_EQ(matrix.count, static_cast<std::uint64_t>(kRows * kColumns));
@@ -169,7 +170,7 @@ void test_gathered_shrunken(std::size_t n_left) {
   const std::string bytes = make_matrix_file();
   const std::string path = directory.write("file", bytes);
   EngineMeter meter;
-  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(), Engine::automatic, meter);
+  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(), {}, Engine::automatic, meter);
   std::filesystem::resize_file(path, n_left);
   const FileRows rows = run(job, 3);
   // Which elements are lost cannot be told: none of those that were read with them count.
@@ -184,7 +185,7 @@ void test_not_mapped() {
   const TemporaryDirectory directory;
   EngineMeter meter;
   FileJob job(File(directory.path().c_str()), kStart + kRows * kStoredColumns * 4,
-              make_matrix_row(), Engine::read, meter);
+              make_matrix_row(), {}, Engine::read, meter);
   const FileRows rows = run(job, 1);
   CHECK_EQ(rows.tensors[0].tensor.note.text().find("padding included: the file cannot be mapped"),
            0U);
@@ -194,7 +195,7 @@ void test_not_mapped() {
 void test_unreadable() {
   const TemporaryDirectory directory;
   EngineMeter meter;
-  FileJob job(File(directory.path().c_str()), kStart + kFloats * 4 + kBytes, make_rows(),
+  FileJob job(File(directory.path().c_str()), kStart + kFloats * 4 + kBytes, make_rows(), {},
               Engine::read, meter);
   const FileRows rows = run(job, 2);
   CHECK(rows.tensors[0].tensor.status == Status::unreadable);

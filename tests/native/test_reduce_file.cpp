@@ -2,13 +2,15 @@
 // the threads; a file that lacks some of them, and a caller who gives up, get none.
 #include <cerrno>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "check.hpp"
 #include "core/arrays/reduce_array.hpp"
 #include "core/arrays/reduce_file.hpp"
+#include "core/dtype.hpp"
 #include "core/errors.hpp"
-#include "core/scan/file_job.hpp"
 #include "core/size.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "temporary_directory.hpp"
@@ -25,12 +27,21 @@ constexpr std::size_t kChunkBytes = StreamSizes{}.chunk_nbytes;
 
 bool always() { return true; }
 
-TensorDescription make_tensor(std::string_view dtype, std::uint64_t n_elements) {
-  TensorDescription tensor;
-  tensor.dtype = find_data_type(dtype);
-  tensor.offset = kStart;
-  tensor.n_elements = n_elements;
-  return tensor;
+// The elements that lie behind the start.
+struct Tensor {
+  const DataType* dtype;
+  std::uint64_t n_elements;
+  std::uint64_t offset = kStart;
+};
+
+Tensor make_tensor(std::string_view dtype, std::uint64_t n_elements) {
+  return {find_data_type(dtype), n_elements};
+}
+
+std::optional<Statistics> reduce(const std::string& path, const Tensor& tensor, Level level,
+                                 Engine engine, int threads, const std::function<bool()>& go_on) {
+  return reduce_file(path, tensor.dtype->element, tensor.offset, tensor.n_elements, level, engine,
+                     threads, go_on);
 }
 
 std::string make_content(std::size_t nbytes) {
@@ -45,7 +56,7 @@ std::string make_content(std::size_t nbytes) {
 
 void test_same_as_in_memory(std::string_view dtype, std::uint64_t n_elements) {
   const TemporaryDirectory directory;
-  const TensorDescription tensor = make_tensor(dtype, n_elements);
+  const Tensor tensor = make_tensor(dtype, n_elements);
   const std::string content = make_content(packed_nbytes(n_elements, tensor.dtype->bits));
   const std::string path = directory.write("file", content + "what follows");
   const auto* data = reinterpret_cast<const std::byte*>(content.data()) + kStart;
@@ -53,7 +64,7 @@ void test_same_as_in_memory(std::string_view dtype, std::uint64_t n_elements) {
     const Statistics expected = reduce_array(tensor.dtype->element, level, data, n_elements, 1);
     for (const Engine engine : {Engine::automatic, Engine::mmap, Engine::read}) {
       for (const int threads : {1, 3}) {
-        const auto found = reduce_file(path, tensor, level, engine, threads, always);
+        const auto found = reduce(path, tensor, level, engine, threads, always);
         CHECK(found.has_value());
         CHECK_EQ(found->count, n_elements);
         CHECK_EQ(found->nan, expected.nan);
@@ -76,21 +87,20 @@ void test_a_file_that_ends_early() {
   for (const std::uint64_t n_elements : {std::uint64_t{100}, UINT64_MAX}) {
     bool failed = false;
     try {
-      reduce_file(path, make_tensor("uint8", n_elements), Level::basic, Engine::automatic, 1,
-                  always);
+      reduce(path, make_tensor("uint8", n_elements), Level::basic, Engine::automatic, 1, always);
     } catch (const FormatError& error) {
       failed = true;
       CHECK_EQ(error.offset(), kStart + 99);
     }
     CHECK(failed);
   }
-  TensorDescription behind = make_tensor("uint8", 0);
+  Tensor behind = make_tensor("uint8", 0);
   behind.offset = UINT64_MAX;
-  CHECK_EQ(reduce_file(path, behind, Level::basic, Engine::automatic, 1, always)->count, 0U);
+  CHECK_EQ(reduce(path, behind, Level::basic, Engine::automatic, 1, always)->count, 0U);
   behind.n_elements = 1;
   bool failed = false;
   try {
-    reduce_file(path, behind, Level::basic, Engine::automatic, 1, always);
+    reduce(path, behind, Level::basic, Engine::automatic, 1, always);
   } catch (const FormatError&) {
     failed = true;
   }
@@ -102,7 +112,7 @@ void test_no_file() {
   const std::string path = directory.path() / "none";
   int error_number = 0;
   try {
-    reduce_file(path, make_tensor("uint8", 1), Level::basic, Engine::automatic, 1, always);
+    reduce(path, make_tensor("uint8", 1), Level::basic, Engine::automatic, 1, always);
   } catch (const SystemError& error) {
     error_number = error.error_number();
     CHECK_EQ(error.path(), path);
@@ -120,7 +130,7 @@ void test_a_file_that_shrinks(Engine engine, int threads) {
   std::filesystem::resize_file(path, kStart + kManyElements);
   bool failed = false;
   try {
-    reduce_file(path, make_tensor("uint8", kManyElements), Level::basic, engine, threads, [&] {
+    reduce(path, make_tensor("uint8", kManyElements), Level::basic, engine, threads, [&] {
       std::filesystem::resize_file(path, kStart);
       return true;
     });
@@ -135,8 +145,8 @@ void test_giving_up(int threads) {
   const TemporaryDirectory directory;
   const std::string path = directory.write("file", "");
   std::filesystem::resize_file(path, kStart + kManyElements);
-  const auto found = reduce_file(path, make_tensor("uint8", kManyElements), Level::basic,
-                                 Engine::automatic, threads, [] { return false; });
+  const auto found = reduce(path, make_tensor("uint8", kManyElements), Level::basic,
+                            Engine::automatic, threads, [] { return false; });
   CHECK(!found.has_value());
 }
 

@@ -598,7 +598,7 @@ std::vector<std::string> rows_of(std::string_view name, const Selection& selecti
   std::vector<std::string> shown_rows;
   for (const FileRows& rows : reported_rows(7, parse_file_name(name), selection, parse(text))) {
     CHECK_EQ(rows.file, 7U);
-    CHECK(rows.source == Source::csv);
+    CHECK(rows.source == RowSource::csv);
     shown_rows.push_back(shown(rows));
   }
   return shown_rows;

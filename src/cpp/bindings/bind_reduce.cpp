@@ -94,10 +94,7 @@ py::dict reduce_file_elements(const py::bytes& path, std::uint64_t offset, const
                               std::uint64_t n_elements, const std::string& level_name,
                               int threads) {
   const std::string name = path;
-  TensorDescription tensor;
-  tensor.dtype = &reducible_type(dtype);
-  tensor.offset = offset;
-  tensor.n_elements = n_elements;
+  const kernels::Element element = reducible_type(dtype).element;
   const Level level = parse_level(level_name);
   check_threads(threads);
   const auto no_signal = [] {
@@ -108,10 +105,11 @@ py::dict reduce_file_elements(const py::bytes& path, std::uint64_t offset, const
   {
     // GIL: only C++ objects are touched.
     const py::gil_scoped_release release;
-    statistics = reduce_file(name, tensor, level, Engine::automatic, threads, no_signal);
+    statistics = reduce_file(name, element, offset, n_elements, level, Engine::automatic, threads,
+                             no_signal);
   }
   if (!statistics) throw py::error_already_set();
-  return to_dict(*statistics, tensor.dtype->element, level);
+  return to_dict(*statistics, element, level);
 }
 
 }  // namespace

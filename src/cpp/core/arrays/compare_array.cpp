@@ -1,45 +1,51 @@
 #include "core/arrays/compare_array.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
 #include <mutex>
+#include <span>
 
 #include "core/active_tier.hpp"
-#include "core/concurrency/threads.hpp"
+#include "core/compare/pair_pass.hpp"
+#include "core/concurrency/thread_team.hpp"
+#include "core/size.hpp"
+#include "core/stream/stream_sizes.hpp"
 #include "kernels/fp_environment.hpp"
-#include "kernels/pair_divergence.hpp"
 
 namespace fastdump {
 namespace {
 
-// More work than starting a thread.
-constexpr std::size_t kChunkElements = 32 * kernels::kPairBlockElements;
+PairOfStrips to_strips(const kernels::PairOperands& operands, std::size_t n) {
+  PairOfStrips pair = {operands.a, operands.b, {}, {}};
+  const auto set_side = [&](std::size_t side, kernels::Element element, const std::byte* data) {
+    const int bits = kernels::element_bits(element);
+    const auto nbytes = static_cast<std::size_t>(packed_nbytes(n, bits));
+    pair.sources[side] = std::make_shared<Source>(std::span(data, nbytes));
+    pair.track.sides[side].bits = bits;
+  };
+  set_side(0, operands.a, operands.data_a);
+  set_side(1, operands.b, operands.data_b);
+  pair.track.n_elements = n;
+  return pair;
+}
 
-// Chunks of the pairs added up by `threads` threads, each with a Partial of its own.
-template <class Partial, class Add>
-Partial reduce(const kernels::PairOperands& operands, std::size_t n, int threads, Add add) {
-  const auto chunk_bytes = [](kernels::Element element) {
-    return kChunkElements / 8 * static_cast<std::size_t>(kernels::element_bits(element));
-  };
-  const std::size_t n_chunks = (n + kChunkElements - 1) / kChunkElements;
-  std::atomic<std::size_t> next_chunk = 0;
+void run_pass(PairPass& pass, const kernels::Tolerance& tolerance, std::uint64_t n_threads) {
   std::mutex mutex;
-  Partial total;
-  const auto work = [&] {
+  std::exception_ptr failure;
+  run_in_threads(std::min(n_threads, pass.n_chunks()), [&] {
     const kernels::DefaultFpEnvironment environment;
-    Partial partial;
-    for (std::size_t chunk = next_chunk++; chunk < n_chunks; chunk = next_chunk++) {
-      kernels::PairOperands at = operands;
-      at.data_a += chunk * chunk_bytes(operands.a);
-      at.data_b += chunk * chunk_bytes(operands.b);
-      const std::size_t first = chunk * kChunkElements;
-      add(partial, at, std::min(n - first, kChunkElements), first);
+    try {
+      PairPass::Thread thread(active_tier(), tolerance);
+      while (pass.step(thread).nbytes != 0) {
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
     }
-    const std::lock_guard lock(mutex);
-    total.add(partial);
-  };
-  run_in_threads(std::min(static_cast<std::size_t>(threads), n_chunks), work);
-  return total;
+  });
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace
@@ -48,20 +54,19 @@ ArrayComparison compare_array(const kernels::PairOperands& operands, std::size_t
                               const kernels::Tolerance& tolerance, bool with_divergence,
                               int threads) {
   const kernels::DefaultFpEnvironment environment;
-  const kernels::Tier& tier = active_tier();
-  using kernels::PairDivergence;
-  using kernels::PairOperands;
-  using kernels::PairPartial;
-  const auto compare = [&](PairPartial& partial, const PairOperands& at, std::size_t count,
-                           std::size_t first) { partial.add(tier, tolerance, at, count, first); };
+  const PairOfStrips pair = to_strips(operands, n);
+  const auto n_threads = static_cast<std::uint64_t>(threads);
+  const std::uint64_t chunk_nbytes = array_chunk_nbytes(pair.track.nbytes(n) / 2, n_threads);
+  EngineMeter meter;
   ArrayComparison result;
-  result.statistics =
-      reduce<PairPartial>(operands, n, threads, compare).finish(operands.a, operands.b);
+  PairPass first(pair, std::nullopt, Engine::automatic, meter, chunk_nbytes);
+  run_pass(first, tolerance, n_threads);
+  result.statistics = first.partial().finish(operands.a, operands.b);
   if (!with_divergence || result.statistics.finite == 0) return result;
   const kernels::DivergenceRange range(result.statistics);
-  const auto diverge = [&](PairDivergence& partial, const PairOperands& at, std::size_t count,
-                           std::size_t) { partial.add(tier, range, at, count); };
-  result.divergence = reduce<PairDivergence>(operands, n, threads, diverge).finish(tier);
+  PairPass second(pair, range, Engine::automatic, meter, chunk_nbytes);
+  run_pass(second, tolerance, n_threads);
+  result.divergence = second.divergence().finish(active_tier());
   return result;
 }
 

@@ -9,26 +9,35 @@
 #include <utility>
 
 #include "core/active_tier.hpp"
-#include "core/compare/element_source.hpp"
-#include "core/compare/pair_job.hpp"
-#include "core/compare/pair_worker.hpp"
-#include "core/concurrency/threads.hpp"
-#include "core/concurrency/work_list.hpp"
+#include "core/compare/pair_pass.hpp"
+#include "core/concurrency/pipeline.hpp"
+#include "core/layout/logical_elements.hpp"
+#include "core/stream/stream_sizes.hpp"
 #include "kernels/fp_environment.hpp"
 
 namespace fastdump {
 namespace {
 
-void report_missing(const MissingElements& side, const char* name, PairResult& result) {
+void report_missing(const Shortage& side, const char* name, PairResult& result) {
   if (side.n == 0) return;
-  const std::string missing = std::to_string(side.n) + " elements are missing";
   if (side.error != 0) {
     result.status = Status::unreadable;
   } else if (result.status != Status::unreadable) {
     result.status = Status::truncated;
   }
   const std::string why = side.error != 0 ? std::strerror(side.error) : "the file ends early";
-  result.note.add(std::string(name) + ": " + why + ": " + missing);
+  result.note.add(std::string(name) + ": " + why + ": " + std::to_string(side.n) +
+                  " elements are missing");
+}
+
+Shortages<2> sum_of(Shortages<2> missing, const Shortages<2>& more) {
+  for (std::size_t side = 0; side < missing.size(); ++side) missing[side].add(more[side]);
+  return missing;
+}
+
+void report_missing(const Shortages<2>& missing, PairResult& result) {
+  report_missing(missing[0], "a", result);
+  report_missing(missing[1], "b", result);
 }
 
 bool is_supported(const TensorPlace& place, const char* name, PairResult& result) {
@@ -63,7 +72,7 @@ bool find_gathered(const TensorPlace& place, const char* name, PairResult& resul
   }
   if (place.layout->is_identity()) return true;
   std::string why;
-  auto elements = make_logical_elements(*place.layout, place.dtype->element, why);
+  auto elements = make_logical_elements(*place.layout, place.dtype->bits, why);
   if (elements) {
     gathered = std::make_shared<const LogicalElements>(*std::move(elements));
     return true;
@@ -73,99 +82,105 @@ bool find_gathered(const TensorPlace& place, const char* name, PairResult& resul
   return false;
 }
 
-bool is_open(const SharedFile& file, const char* name, PairResult& result) {
-  const int error = file.file().error();
-  if (error == 0) return true;
-  result.status = Status::unreadable;
-  result.note.add(std::string(name) + ": " + std::strerror(error));
-  return false;
+// A file that could be opened, or the errno of what kept it from being.
+struct OpenedSource {
+  std::shared_ptr<Source> source;
+  int error = 0;
+};
+
+OpenedSource open_source(const std::string& path) {
+  File file(path.c_str());
+  if (file.error() != 0) return {nullptr, file.error()};
+  return {std::make_shared<Source>(std::move(file)), 0};
 }
 
 // Pairs beside each other often come from the same two files: each is opened once for all of them.
-class LastFile {
+class LastSource {
  public:
-  std::shared_ptr<SharedFile> open(const std::string& path) {
-    if (file_ == nullptr || path != path_) {
-      file_ = std::make_shared<SharedFile>(path);
+  const OpenedSource& open(const std::string& path) {
+    if (!is_open_ || path != path_) {
+      opened_ = open_source(path);
       path_ = path;
+      is_open_ = true;
     }
-    return file_;
+    return opened_;
   }
 
  private:
+  bool is_open_ = false;
   std::string path_;
-  std::shared_ptr<SharedFile> file_;
+  OpenedSource opened_;
 };
 
-// The work list and the threads that share it.
-class Pipeline {
+// One side of a pair as it is streamed. False if that is impossible, and the result says why.
+bool find_side(const TensorPlace& place, const char* name, const OpenedSource& opened,
+               PairResult& result, std::shared_ptr<Source>& source, Strip& strip) {
+  if (opened.error != 0) {
+    result.status = Status::unreadable;
+    result.note.add(std::string(name) + ": " + std::strerror(opened.error));
+    return false;
+  }
+  source = opened.source;
+  strip.offset = place.offset;
+  strip.bits = place.dtype->bits;
+  return find_gathered(place, name, result, strip.gathered);
+}
+
+// A pass over a pair that is too large for one piece.
+struct PairJob {
+  std::size_t pair;
+  Shortages<2> missing;  // that was known before the pass
+  PairPass pass;
+
+  std::uint64_t n_chunks() const { return pass.n_chunks(); }
+};
+
+// What one thread keeps between pairs.
+struct ComparisonThread {
+  ComparisonThread(const kernels::Tier& tier, const kernels::Tolerance& tolerance)
+      : pass(tier, tolerance) {}
+
+  const kernels::DefaultFpEnvironment environment;
+  PairPass::Thread pass;
+  LastSource last_a;
+  LastSource last_b;
+};
+
+// The items are pairs, the jobs are passes over large ones.
+class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
  public:
-  Pipeline(const std::vector<TensorPair>& pairs, const ComparisonOptions& options,
-           std::vector<PairResult>& results, std::atomic<std::uint64_t>& pairs_done,
-           std::atomic<std::uint64_t>& bytes_done, const std::atomic<bool>& stop)
-      : pairs_(pairs),
+  ComparisonRun(const std::vector<TensorPair>& pairs, const ComparisonOptions& options,
+                std::vector<PairResult>& results, std::atomic<std::uint64_t>& pairs_done,
+                std::atomic<std::uint64_t>& bytes_done, const std::atomic<bool>& stop)
+      : Pipeline(static_cast<std::size_t>(options.threads), stop),
+        pairs_(pairs),
         options_(options),
         results_(results),
         pairs_done_(pairs_done),
-        bytes_done_(bytes_done),
-        list_(pairs.size(), options.threads, stop) {}
-
-  void run() {
-    run_in_threads(static_cast<std::size_t>(options_.threads), [this] { run_thread(); });
-    list_.rethrow_failure();
-  }
+        bytes_done_(bytes_done) {}
 
  private:
-  // What one thread keeps between pieces of work.
-  struct Thread {
-    PairWorker worker;
-    LastFile file_a;
-    LastFile file_b;
-  };
-
-  void run_thread() {
-    const kernels::DefaultFpEnvironment environment;
-    try {
-      Thread thread = {PairWorker(tier_, options_.tolerance), {}, {}};
-      while (next(thread)) {
-      }
-    } catch (...) {
-      list_.fail(std::current_exception());
-    }
+  std::unique_ptr<ComparisonThread> make_context() override {
+    return std::make_unique<ComparisonThread>(tier_, options_.tolerance);
   }
 
-  // Does the next piece of work. False if there is none and there will be none.
-  bool next(Thread& thread) {
-    const auto work = list_.next();
-    if (!work) return false;
-    if (work->job != nullptr) {
-      help(work->job, thread.worker);
-      return true;
-    }
-    for (std::size_t i = work->begin; i < work->end && !list_.ended(); ++i) compare(i, thread);
-    list_.end_items();
-    return true;
-  }
+  void find_items(ComparisonThread&) override { add_items(pairs_.size()); }
 
-  void compare(std::size_t i, Thread& thread) {
-    const TensorPair& pair = pairs_[i];
+  void do_item(std::size_t i, ComparisonThread& thread) override {
     PairResult& result = results_[i];
-    if (is_comparable(pair, result)) {
-      const auto file_a = thread.file_a.open(pair.a.path);
-      const auto file_b = pair.b.path == pair.a.path ? file_a : thread.file_b.open(pair.b.path);
-      std::shared_ptr<const LogicalElements> gathered_a;
-      std::shared_ptr<const LogicalElements> gathered_b;
-      const bool ready_a =
-          is_open(*file_a, "a", result) && find_gathered(pair.a, "a", result, gathered_a);
-      const bool ready_b =
-          is_open(*file_b, "b", result) && find_gathered(pair.b, "b", result, gathered_b);
-      if (ready_a && ready_b) {
-        const ElementSource a(file_a, pair.a.offset, pair.a.dtype->element, gathered_a);
-        const ElementSource b(file_b, pair.b.offset, pair.b.dtype->element, gathered_b);
-        if (!compare(i, a, b, thread.worker)) return;
-      }
+    try {
+      if (!compare(i, thread)) return;
+    } catch (const std::exception& error) {
+      set_failed(error, result);
     }
     finish(result);
+  }
+
+  // Whatever is thrown for a pair becomes its result.
+  static void set_failed(const std::exception& error, PairResult& result) {
+    result = {};
+    result.status = Status::unreadable;
+    result.note.add(error.what());
   }
 
   void finish(PairResult& result) {
@@ -173,89 +188,116 @@ class Pipeline {
     ++pairs_done_;
   }
 
-  // False if the pair is not done yet.
-  bool compare(std::size_t i, const ElementSource& a, const ElementSource& b, PairWorker& worker) {
-    const std::size_t max_loaded = PairWorker::max_loaded(a, b);
-    std::uint64_t n = pairs_[i].a.n_compared();
-    Missing missing;
-    if (n > max_loaded) {
-      // No more than there is, however many a header claims.
-      missing.a = a.missing(n);
-      missing.b = b.missing(n);
-      n -= std::max(missing.a.n, missing.b.n);
-    }
-    if (n > max_loaded) {
-      run_job(std::make_shared<PairJob>(i, a, b, n, missing, options_.engine, meter_), worker);
-      return false;
-    }
-    const PairWorker::Loaded loaded = worker.load(a, b, 0, static_cast<std::size_t>(n));
-    missing.add(loaded.missing);
-    worker.begin(std::nullopt);
-    worker.reduce(loaded.operands, loaded.n, 0);
-    bytes_done_ += a.nbytes(loaded.n) + b.nbytes(loaded.n);
+  // False if the pair has become a job, which will finish it.
+  bool compare(std::size_t i, ComparisonThread& thread) {
+    const TensorPair& pair = pairs_[i];
     PairResult& result = results_[i];
-    if (const auto range = end_first_pass(worker.partial(), a, b, missing, result)) {
-      worker.begin(range);
-      worker.reduce(loaded.operands, loaded.n, 0);
-      result.divergence = worker.divergence().finish(tier_);
+    if (!is_comparable(pair, result)) return true;
+    const OpenedSource& opened_a = thread.last_a.open(pair.a.path);
+    const OpenedSource& opened_b =
+        pair.b.path == pair.a.path ? opened_a : thread.last_b.open(pair.b.path);
+    PairOfStrips strips = {pair.a.dtype->element, pair.b.dtype->element, {}, {}};
+    auto& [source_a, source_b] = strips.sources;
+    auto& [strip_a, strip_b] = strips.track.sides;
+    const bool is_ready_a = find_side(pair.a, "a", opened_a, result, source_a, strip_a);
+    const bool is_ready_b = find_side(pair.b, "b", opened_b, result, source_b, strip_b);
+    if (!is_ready_a || !is_ready_b) return true;
+    strips.track.n_elements = pair.a.n_compared();
+    if (strips.track.n_elements <= piece_elements(strips.track)) {
+      compare_one_piece(strips, {}, thread.pass, result);
+      return true;
     }
-    a.release();
-    b.release();
-    return true;
+    // No more is streamed than there is, however much a header claims.
+    const Shortages<2> missing = find_missing(strips);
+    strips.track.n_elements -= std::max(missing[0].n, missing[1].n);
+    if (strips.track.n_elements <= piece_elements(strips.track)) {
+      compare_one_piece(strips, missing, thread.pass, result);
+      return true;
+    }
+    publish(make_job(i, missing, std::move(strips), std::nullopt), thread);
+    return false;
+  }
+
+  static Shortages<2> find_missing(const PairOfStrips& strips) {
+    Shortages<2> missing;
+    for (std::size_t side = 0; side < missing.size(); ++side) {
+      missing[side] =
+          shortage_of(*strips.sources[side], strips.track.sides[side], strips.track.n_elements);
+    }
+    return missing;
+  }
+
+  // Both passes over a pair that is read once.
+  void compare_one_piece(const PairOfStrips& strips, const Shortages<2>& known_missing,
+                         PairPass::Thread& thread, PairResult& result) {
+    const auto n = static_cast<std::size_t>(strips.track.n_elements);
+    const LoadedPiece<2> loaded = read_piece(strips.sources, strips.track, 0, n, thread.buffers);
+    thread.reducer.begin(strips.a, strips.b, std::nullopt);
+    thread.reducer.visit(loaded.piece);
+    bytes_done_ += strips.track.nbytes(loaded.piece.n);
+    const auto range = end_first_pass(strips, thread.reducer.partial(), result);
+    report_missing(sum_of(known_missing, loaded.missing), result);
+    if (range) {
+      thread.reducer.begin(strips.a, strips.b, range);
+      thread.reducer.visit(loaded.piece);
+      result.divergence = thread.reducer.divergence().finish(tier_);
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+      drop_gathered(*strips.sources[side], strips.track.sides[side]);
+    }
   }
 
   // Sets all but the divergence. A range if there has to be a second pass.
-  std::optional<kernels::DivergenceRange> end_first_pass(const kernels::PairPartial& partial,
-                                                         const ElementSource& a,
-                                                         const ElementSource& b,
-                                                         const Missing& missing,
+  std::optional<kernels::DivergenceRange> end_first_pass(const PairOfStrips& strips,
+                                                         const kernels::PairPartial& partial,
                                                          PairResult& result) const {
-    result.statistics = partial.finish(a.element(), b.element());
-    report_missing(missing.a, "a", result);
-    report_missing(missing.b, "b", result);
+    result.statistics = partial.finish(strips.a, strips.b);
     if (!options_.divergence || result.statistics->finite == 0) return std::nullopt;
     return kernels::DivergenceRange(*result.statistics);
   }
 
-  void run_job(const std::shared_ptr<PairJob>& job, PairWorker& worker) {
-    list_.add(job);
-    help(job, worker);
+  std::shared_ptr<PairJob> make_job(std::size_t pair, const Shortages<2>& missing,
+                                    PairOfStrips strips,
+                                    const std::optional<kernels::DivergenceRange>& range) {
+    return std::shared_ptr<PairJob>(new PairJob{
+        pair, missing,
+        PairPass(std::move(strips), range, options_.engine, meter_, stream_sizes().chunk_nbytes)});
   }
 
-  // Works on the job until no chunk is left.
-  void help(const std::shared_ptr<PairJob>& job, PairWorker& worker) {
-    while (!list_.ended()) {
-      const PairJob::Work work = job->work(worker);
-      bytes_done_ += work.nbytes;
-      if (work.last) {
-        if (const auto second = end_pass(*job)) {
-          list_.add(second);
-        } else {
-          finish(results_[job->pair()]);
-        }
-        list_.end_job();
-      }
-      if (work.nbytes == 0) break;
-    }
-    list_.remove(job);
+  Step do_step(PairJob& job, ComparisonThread& thread) noexcept override {
+    const Step step = job.pass.step(thread.pass);
+    bytes_done_ += step.nbytes;
+    return step;
   }
 
-  // The job of the pass to come; nullptr if there is none.
-  std::shared_ptr<PairJob> end_pass(const PairJob& job) {
-    PairResult& result = results_[job.pair()];
-    if (job.is_second_pass()) {
-      // Elements that went missing since the first pass leave a divergence of something else.
-      if (job.missing().any()) {
-        report_missing(job.missing().a, "a", result);
-        report_missing(job.missing().b, "b", result);
-      } else {
-        result.divergence = job.divergence().finish(tier_);
-      }
-      return nullptr;
+  std::shared_ptr<PairJob> end_job(PairJob& job, ComparisonThread&) noexcept override {
+    PairResult& result = results_[job.pair];
+    std::shared_ptr<PairJob> second;
+    try {
+      second = end_pass(job, result);
+    } catch (const std::exception& error) {
+      set_failed(error, result);
     }
-    const auto range = end_first_pass(job.partial(), job.a(), job.b(), job.missing(), result);
-    return range ? std::make_shared<PairJob>(job, *range, meter_) : nullptr;
+    if (second == nullptr) finish(result);
+    return second;
   }
+
+  // The second pass follows the first, if there has to be one.
+  std::shared_ptr<PairJob> end_pass(const PairJob& job, PairResult& result) {
+    const PairPass& pass = job.pass;
+    report_missing(sum_of(job.missing, pass.missing()), result);
+    if (!pass.is_second()) {
+      const auto range = end_first_pass(pass.pair(), pass.partial(), result);
+      if (range) return make_job(job.pair, {}, pass.pair(), range);
+    } else if (pass.missing()[0].n == 0 && pass.missing()[1].n == 0) {
+      // Elements that went missing since the first pass would leave a divergence of something else.
+      result.divergence = pass.divergence().finish(tier_);
+    }
+    return nullptr;
+  }
+
+  void report(ComparisonThread&) override {}
+  void end_thread(ComparisonThread&) override {}
 
   const std::vector<TensorPair>& pairs_;
   const ComparisonOptions& options_;
@@ -264,7 +306,6 @@ class Pipeline {
   std::atomic<std::uint64_t>& bytes_done_;
   const kernels::Tier& tier_ = active_tier();
   EngineMeter meter_;
-  WorkList<PairJob> list_;
 };
 
 }  // namespace
@@ -275,7 +316,8 @@ Comparison::Comparison(std::vector<TensorPair> pairs, ComparisonOptions options)
 Comparison::~Comparison() { stop(); }
 
 void Comparison::run() {
-  Pipeline(pairs_, options_, results_, pairs_done_, bytes_done_, stop_).run();
+  stream_sizes();  // a setting that is wrong is told before anything is read
+  ComparisonRun(pairs_, options_, results_, pairs_done_, bytes_done_, stop_).run();
 }
 
 void Comparison::stop() {

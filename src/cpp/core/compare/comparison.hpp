@@ -53,9 +53,10 @@ class Comparison {
   const std::vector<TensorPair> pairs_;
   const ComparisonOptions options_;
   std::vector<PairResult> results_;
-  std::atomic<std::uint64_t> pairs_done_ = 0;
+  // Every thread asks whether it is to stop all the time: what all of them write lies elsewhere.
+  alignas(64) std::atomic<std::uint64_t> pairs_done_ = 0;
   std::atomic<std::uint64_t> bytes_done_ = 0;
-  std::atomic<bool> stop_ = false;
+  alignas(64) std::atomic<bool> stop_ = false;
   Background background_;
 };
 

@@ -1,5 +1,5 @@
 // What threads share: items, each of which may turn out to be a job for many threads. Items may
-// come while others are worked on. One flat list, so that one huge item and a million small ones
+// come while others are worked on. The list is flat, so that one huge item and a million small ones
 // both keep every thread busy.
 #pragma once
 
@@ -16,68 +16,70 @@
 
 namespace fastdump {
 
+// The invariant: new work comes from sources only, and n_sources_ counts them. The sources are
+//   - whoever adds items, until end_growth();
+//   - each batch of items that a thread works on, any of which may become a job, until that thread
+//     asks for its next work;
+//   - each job, which another may follow, until end_job().
+// A thread that finds no work waits while there is a source, and leaves when there is none: nothing
+// can come any more.
+//
+// Nobody is woken in vain: an addition wakes one thread, and a thread that finds more work than it
+// takes wakes the next. A thread that leaves wakes all, for it has seen that the list ends.
 template <class Job>
 class WorkList {
  public:
-  // `stop` ends the list soon, whoever sets it.
-  WorkList(std::size_t n_items, int n_threads, const std::atomic<bool>& stop)
-      : n_threads_(static_cast<std::size_t>(n_threads)), stop_(stop), n_items_(n_items) {}
-  // Items come by grow(), until end_growth().
-  WorkList(int n_threads, const std::atomic<bool>& stop) : WorkList(0, n_threads, stop) {
-    n_sources_ = 1;
-  }
+  // `stop` ends the list soon, whoever sets it. Items come by grow(), until end_growth().
+  WorkList(std::size_t max_threads, const std::atomic<bool>& stop)
+      : max_threads_(max_threads), stop_(stop) {}
 
-  // A job to help with or, if that is null, items [begin, end) to begin.
+  // A job to take part in or, if that is null, items [begin, end).
   struct Work {
     std::shared_ptr<Job> job;
     std::size_t begin = 0;
     std::size_t end = 0;
   };
 
-  // A job before new items, so that few are open. Waits while other threads may still add jobs;
-  // empty if there is nothing left to do.
-  std::optional<Work> next() {
+  // The next work of a thread that has done `done`, if it has done any. Jobs come before new items,
+  // so that few jobs are open. Waits while there is a source; empty if nothing is left to do.
+  std::optional<Work> next(const std::optional<Work>& done) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] {
-      return ended() || !jobs_.empty() || next_item_ < n_items_ || n_sources_ == 0;
-    });
-    if (ended()) return std::nullopt;
-    if (!jobs_.empty()) return Work{jobs_.front()};
-    if (next_item_ == n_items_) return std::nullopt;
-    const std::size_t begin = next_item_;
-    next_item_ += std::clamp<std::size_t>((n_items_ - begin) / (8 * n_threads_), 1, kMaxBatch);
-    ++n_sources_;
-    return Work{nullptr, begin, next_item_};
+    if (done && done->job == nullptr) --n_sources_;
+    ++n_waiting_;
+    changed_.wait(lock, [&] { return has_ended() || has_work() || n_sources_ == 0; });
+    --n_waiting_;
+    if (has_ended() || !has_work()) {
+      changed_.notify_all();
+      return std::nullopt;
+    }
+    Work work = take();
+    if (n_waiting_ != 0 && has_work()) changed_.notify_one();
+    return work;
   }
 
-  // There are items up to `n` now; what was written before about them can be read by who gets them.
+  // There are `n` items now. Who gets one of them can read what was written about it before.
   void grow(std::size_t n) {
-    {
-      const std::lock_guard lock(mutex_);
-      n_items_ = n;
-    }
-    changed_.notify_all();
+    const std::lock_guard lock(mutex_);
+    n_items_ = n;
+    if (n_waiting_ != 0) changed_.notify_one();
   }
 
   // There will be no more items.
   void end_growth() { end_source(); }
 
-  // All items of one next() have been begun: they will add no job.
-  void end_items() { end_source(); }
-
-  void add(std::shared_ptr<Job> job) {
-    {
-      const std::lock_guard lock(mutex_);
-      jobs_.push_back(std::move(job));
-      ++n_sources_;
-    }
-    changed_.notify_all();
+  // Returns how many threads wait for work.
+  std::size_t add(std::shared_ptr<Job> job) {
+    const std::lock_guard lock(mutex_);
+    jobs_.push_back(std::move(job));
+    ++n_sources_;
+    if (n_waiting_ != 0) changed_.notify_one();
+    return n_waiting_;
   }
 
-  // All work of a job is done: it will add no other job.
+  // All of a job is done: no other job will follow it.
   void end_job() { end_source(); }
 
-  // The job has no work left that a thread could take; some may still be at it.
+  // No work is left of the job that a thread could take; some may still be at it.
   void remove(const std::shared_ptr<Job>& job) {
     const std::lock_guard lock(mutex_);
     std::erase(jobs_, job);
@@ -87,11 +89,12 @@ class WorkList {
   void fail(std::exception_ptr failure) {
     const std::lock_guard lock(mutex_);
     if (failure_ == nullptr) failure_ = std::move(failure);
-    failed_ = true;
+    has_failed_ = true;
     changed_.notify_all();
   }
 
-  bool ended() const { return stop_ || failed_; }
+  // Whether threads are to leave although there may be work.
+  bool has_ended() const { return stop_ || has_failed_; }
 
   // After all threads have left.
   void rethrow_failure() const {
@@ -99,23 +102,34 @@ class WorkList {
   }
 
  private:
-  // Items that a thread takes at once: fewer visits to the lock, still an even end.
+  // Items that a thread takes at once: the more, the fewer visits to the lock; the fewer, the more
+  // evenly all end.
   static constexpr std::size_t kMaxBatch = 16;
+
+  bool has_work() const { return !jobs_.empty() || next_item_ < n_items_; }
+
+  Work take() {
+    if (!jobs_.empty()) return {jobs_.front()};
+    const std::size_t begin = next_item_;
+    next_item_ += std::clamp<std::size_t>((n_items_ - begin) / (8 * max_threads_), 1, kMaxBatch);
+    ++n_sources_;
+    return {nullptr, begin, next_item_};
+  }
 
   void end_source() {
     const std::lock_guard lock(mutex_);
     if (--n_sources_ == 0) changed_.notify_all();
   }
 
-  const std::size_t n_threads_;
+  const std::size_t max_threads_;
   const std::atomic<bool>& stop_;
-  std::atomic<bool> failed_ = false;
+  std::atomic<bool> has_failed_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::size_t n_waiting_ = 0;  // threads
   std::size_t n_items_ = 0;
   std::size_t next_item_ = 0;
-  // What may still add a job or an item: growth, batches of items, jobs.
-  std::size_t n_sources_ = 0;
+  std::size_t n_sources_ = 1;  // growth
   std::deque<std::shared_ptr<Job>> jobs_;
   std::exception_ptr failure_;
 };

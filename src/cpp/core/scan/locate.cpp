@@ -100,7 +100,7 @@ class Locator {
     if (!name_.is_dump())
       return SkippedFile{is_csv ? "other CSV file" : name_of_unknown(located_.head)};
     if (is_csv) {
-      rows_.source = Source::csv;
+      rows_.source = RowSource::csv;
     } else if (!selection.has_op_name({}, name_.op_name)) {
       return ExcludedFile{};
     }

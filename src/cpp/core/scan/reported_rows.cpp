@@ -80,7 +80,7 @@ class RowBuilder {
     FileRows& rows = rows_.emplace_back();
     rows.file = file_;
     rows.name = name_;
-    rows.source = Source::csv;
+    rows.source = RowSource::csv;
     return rows;
   }
 

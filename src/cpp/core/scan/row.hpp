@@ -9,8 +9,8 @@
 
 #include "core/formats/description.hpp"
 #include "core/formats/statistics_csv.hpp"
+#include "core/layout/logical_elements.hpp"
 #include "core/note.hpp"
-#include "core/scan/logical_elements.hpp"
 #include "kernels/partial.hpp"
 
 namespace fastdump {
@@ -26,7 +26,7 @@ struct TensorRow {
   bool has_shape = true;
   bool has_nbytes = true;
   // What is reduced in place of all that is stored, until it is.
-  std::unique_ptr<const LogicalElements> logical = nullptr;
+  std::shared_ptr<const LogicalElements> logical = nullptr;
 
   std::uint64_t n_elements() const { return logical ? logical->n_elements : tensor.n_elements; }
   bool is_gathered() const { return logical && !logical->layout.is_identity(); }
@@ -36,7 +36,7 @@ struct TensorRow {
 // Inf. Where those were not counted, a moment that is NaN or Inf tells of them.
 bool is_bad(const TensorRow& row);
 
-enum class Source : std::uint8_t {
+enum class RowSource : std::uint8_t {
   tensor,  // computed from the elements
   csv,     // read from the vendor's statistics
 };
@@ -48,7 +48,7 @@ struct FileRows {
   Note note;             // about the file as a whole
   // A file that gives no tensor is one row with this status; otherwise tensors have their own.
   Status status = Status::ok;
-  Source source = Source::tensor;
+  RowSource source = RowSource::tensor;
   // Of a table of many operators, which is cut into one FileRows for each execution: what its rows
   // say instead of the file's name. Null: the name tells.
   std::unique_ptr<const FileName> op;

@@ -105,9 +105,17 @@ void RowBlock::declare(const char* name, C*& column, bool nullable) {
 }
 
 void RowBlock::add(const Where& where, const FileRows& rows) {
-  const std::size_t n = std::max<std::size_t>(rows.tensors.size(), 1);
-  add_origin(where, rows, n);
-  table_.n_rows += static_cast<std::int64_t>(n);
+  try {
+    append(where, rows);
+  } catch (...) {
+    for (NamedColumn& named : table_.columns) named.column->truncate(n_rows());
+    throw;
+  }
+  table_.n_rows += static_cast<std::int64_t>(std::max<std::size_t>(rows.tensors.size(), 1));
+}
+
+void RowBlock::append(const Where& where, const FileRows& rows) {
+  add_origin(where, rows, std::max<std::size_t>(rows.tensors.size(), 1));
   if (rows.tensors.empty()) {
     add_no_tensor();
     end_row(rows.status, rows.note.text(), std::nullopt);
@@ -119,7 +127,7 @@ void RowBlock::add(const Where& where, const FileRows& rows) {
     add_statistics(row, note);
     // A truncated tensor's own note says already that the file ends early.
     if (row.tensor.status != Status::truncated) note.add(rows.note);
-    const bool has_payload = rows.source == Source::tensor;
+    const bool has_payload = rows.source == RowSource::tensor;
     end_row(row.tensor.status, note.text(),
             has_payload ? std::optional(to_int64(row.tensor.offset)) : std::nullopt);
   }
@@ -139,7 +147,7 @@ void RowBlock::add_origin(const Where& where, const FileRows& rows, std::size_t 
   timestamp_->append(name.timestamp, n);
   context_id_->append(name.context_id, n);
   thread_id_->append(name.thread_id, n);
-  source_->append_or_null(rows.source == Source::csv ? "csv" : "tensor", n);
+  source_->append_or_null(rows.source == RowSource::csv ? "csv" : "tensor", n);
 }
 
 void RowBlock::add_no_tensor() {

@@ -20,7 +20,8 @@ class RowBlock {
  public:
   explicit RowBlock(std::optional<kernels::Level> level);
 
-  // `where` is what the directory of the file tells.
+  // `where` is what the directory of the file tells. All rows are added, or none if it throws:
+  // std::length_error for more text than a column can have.
   void add(const Where& where, const FileRows& rows);
   std::size_t n_rows() const { return static_cast<std::size_t>(table_.n_rows); }
   // Columns of the schema from "device" on, but for those of directories and paths.
@@ -30,6 +31,7 @@ class RowBlock {
  private:
   template <class C>
   void declare(const char* name, C*& column, bool nullable = true);
+  void append(const Where& where, const FileRows& rows);
   void add_origin(const Where& where, const FileRows& rows, std::size_t n);
   void add_no_tensor();
   void add_tensor(const TensorRow& row);

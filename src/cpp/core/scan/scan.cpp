@@ -1,8 +1,11 @@
 #include "core/scan/scan.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,14 +13,15 @@
 #include <vector>
 
 #include "core/active_tier.hpp"
-#include "core/concurrency/threads.hpp"
-#include "core/concurrency/work_list.hpp"
+#include "core/concurrency/pipeline.hpp"
 #include "core/errors.hpp"
-#include "core/formats/tensor_format.hpp"
+#include "core/formats/file_name.hpp"
 #include "core/scan/file_job.hpp"
 #include "core/scan/locate.hpp"
-#include "core/scan/worker.hpp"
+#include "core/scan/logical_tensor.hpp"
 #include "core/stream/stream_sizes.hpp"
+#include "core/tree/file_opener.hpp"
+#include "core/tree/walk.hpp"
 #include "kernels/fp_environment.hpp"
 
 namespace fastdump {
@@ -26,99 +30,79 @@ namespace {
 // Why a file is counted as skipped that cannot be read while certain tensors are asked for.
 constexpr std::string_view kNoKnownTensor = "damaged file, which may hold what was asked for";
 
-// The work list and the threads that share it. A large file's chunks come before new files.
-class Pipeline {
+// What one thread keeps between files, and what it has found.
+struct ScanThread {
+  ScanThread(const FileTree& tree, const ScanOptions& options)
+      : opener(tree),
+        reduction(active_tier(), options.level.value_or(kernels::Level::health)),
+        rows(options.level) {}
+
+  const kernels::DefaultFpEnvironment environment;
+  FileOpener opener;
+  Reduction::Thread reduction;
+  std::vector<FileDescription> dumps;  // memory that is reused
+  FoundRows rows;
+  SkippedFiles skipped;
+  ScanProgress done;  // since report()
+};
+
+// The items are files, the jobs are large ones.
+class ScanRun final : public Pipeline<FileJob, ScanThread> {
  public:
   // `tree` has the files to scan, or is filled by walking `roots`.
-  Pipeline(const std::vector<std::string>& roots, FileTree& tree, const ScanOptions& options,
-           ScanCounters& counters, const std::atomic<bool>& stop)
-      : roots_(roots),
+  ScanRun(const std::vector<std::string>& roots, FileTree& tree, const ScanOptions& options,
+          ScanCounters& counters, const std::atomic<bool>& stop)
+      : Pipeline(static_cast<std::size_t>(options.threads), stop),
+        roots_(roots),
         tree_(tree),
         options_(options),
         counters_(counters),
-        stop_(stop),
-        list_(options.threads, stop) {}
+        stop_(stop) {}
 
-  std::vector<FoundRows> run() {
-    stream_sizes();  // a setting that is wrong is told before anything is read
-    run_in_threads(static_cast<std::size_t>(options_.threads), [this] { run_thread(); });
-    list_.rethrow_failure();
-    return std::move(rows_);
-  }
+  // What the threads have found, after run().
+  std::vector<FoundRows> take_rows() { return std::move(rows_); }
 
  private:
-  // What one thread has found, merged into the whole when it ends, and its scratch.
-  struct Found {
-    Found(const FileTree& tree, std::optional<kernels::Level> level) : opener(tree), rows(level) {}
-
-    FileOpener opener;
-    FoundRows rows;
-    SkippedFiles skipped;
-    std::vector<FileDescription> dumps;
-    ScanProgress done;  // since report()
-  };
-
-  void run_thread() {
-    const kernels::DefaultFpEnvironment environment;
-    Found found(tree_, options_.level);
-    try {
-      if (!has_begun_.exchange(true)) find_files(found.skipped);
-      Worker worker(active_tier(), options_.level.value_or(kernels::Level::health));
-      while (next(worker, found)) {
-      }
-    } catch (...) {
-      list_.fail(std::current_exception());
-    }
-    const std::lock_guard lock(mutex_);
-    rows_.push_back(std::move(found.rows));
-    for (const auto& [reason, n] : found.skipped) tree_.skipped[reason] += n;
+  std::unique_ptr<ScanThread> make_context() override {
+    return std::make_unique<ScanThread>(tree_, options_);
   }
 
   // One thread walks; the others begin with what it has found, and it joins them in the end.
-  void find_files(SkippedFiles& skipped) {
-    const auto on_files = [this] { list_.grow(tree_.size()); };
+  void find_items(ScanThread& thread) override {
+    const auto on_files = [this] { add_items(tree_.size()); };
     if (!roots_.empty()) {
-      walk(roots_, options_.walk, stop_, counters_.files_found, tree_, skipped, on_files);
+      walk(roots_, options_.walk, stop_, counters_.files_found, tree_, thread.skipped, on_files);
     }
     on_files();
     counters_.walking = false;
-    list_.end_growth();
   }
 
-  // Does the next piece of work. False if there is none and there will be none.
-  bool next(Worker& worker, Found& found) {
-    const auto work = list_.next();
-    if (!work) return false;
-    if (work->job != nullptr) {
-      help(work->job, worker, found);
-      return true;
+  void do_item(std::size_t file, ScanThread& thread) override {
+    try {
+      scan_file(file, thread);
+    } catch (const std::exception& error) {
+      add_failed_file(file, error, thread);
     }
-    for (std::size_t file = work->begin; file < work->end && !list_.ended(); ++file) {
-      scan_file(file, worker, found);
-      // A large file may be left unfinished.
-      if (!list_.ended()) ++found.done.files_done;
-    }
-    report(found.done);
-    list_.end_items();
-    return true;
+    // A large file may be left unfinished.
+    if (!has_ended()) ++thread.done.files_done;
   }
 
-  void scan_file(std::size_t file, Worker& worker, Found& found) {
-    LocatedFile located =
-        locate(found.opener, file, options_.selection, worker.buffer(), found.dumps);
+  void scan_file(std::size_t file, ScanThread& thread) {
+    LocatedFile located = locate(thread.opener, file, options_.selection,
+                                 thread.reduction.buffers.file_start(), thread.dumps);
     if (const auto* skipped = std::get_if<SkippedFile>(&located)) {
-      ++found.skipped[std::string(skipped->reason)];
+      count_skipped(thread.skipped, skipped->reason);
     } else if (auto* finished = std::get_if<FinishedFile>(&located)) {
-      found.done.bytes_done += finished->nbytes;
-      for (FileRows& rows : finished->rows) keep(std::move(rows), found);
+      thread.done.bytes_done += finished->nbytes;
+      for (FileRows& rows : finished->rows) add_rows(std::move(rows), thread);
     } else if (auto* tensors = std::get_if<LocatedTensors>(&located)) {
-      scan_tensors(*tensors, worker, found);
+      scan_tensors(*tensors, thread);
     }
   }
 
-  void scan_tensors(LocatedTensors& located, Worker& worker, Found& found) {
+  void scan_tensors(LocatedTensors& located, ScanThread& thread) {
     if (!options_.level) {
-      keep(std::move(located.rows), found);
+      add_rows(std::move(located.rows), thread);
       return;
     }
     std::erase_if(located.rows.tensors, [this](const TensorRow& row) {
@@ -126,7 +110,13 @@ class Pipeline {
     });
     if (located.rows.tensors.empty()) return;
     if (options_.logical) find_logical(located.rows);
-    reduce(located, worker, found);
+    reduce_what_is_here(located, thread.reduction);
+    if (located.is_whole()) {
+      thread.done.bytes_done += located.nbytes;
+      add_rows(std::move(located.rows), thread);
+    } else {
+      reduce_the_rest(located, thread);
+    }
   }
 
   static void find_logical(FileRows& rows) {
@@ -138,63 +128,77 @@ class Pipeline {
     }
   }
 
-  void reduce(LocatedTensors& located, Worker& worker, Found& found) {
-    const bool whole = located.is_whole();
+  // Reduces all tensors of a file that is in memory whole, and those of any other file whose bytes
+  // need not be looked at.
+  static void reduce_what_is_here(LocatedTensors& located, Reduction::Thread& thread) {
+    const bool is_whole = located.is_whole();
     for (TensorRow& row : located.rows.tensors) {
       const TensorDescription& tensor = row.tensor;
       if (!is_reducible(tensor)) continue;
-      const kernels::Element element = tensor.dtype->element;
       const std::uint64_t n = row.n_elements();
-      const bool here = whole || n == 0 || !worker.needs_bytes(element);
-      if (!here) continue;
-      worker.clear();
-      // Only a whole file's bytes are looked at: without them nothing is.
-      const std::byte* data = whole && n != 0 ? located.head.data() + tensor.offset : nullptr;
-      if (data != nullptr && row.is_gathered()) {
-        worker.reduce_gathered(element, *row.logical, data, 0, n);
+      if (!is_whole && n != 0 && thread.reducer.needs_bytes(tensor.dtype->element)) continue;
+      thread.reducer.begin(tensor.dtype->element);
+      if (is_whole && row.is_gathered()) {
+        gather_and_reduce(located.head, row, thread);
       } else if (n != 0) {
-        worker.reduce(element, data, n, 0);
+        const std::byte* data = is_whole ? located.head.data() + tensor.offset : nullptr;
+        thread.reducer.add(data, n, 0);
       }
       row.logical.reset();
-      row.statistics = worker.finish(element);
+      row.statistics = thread.reducer.finish();
     }
-    if (whole) {
-      found.done.bytes_done += located.nbytes;
-      keep(std::move(located.rows), found);
-      return;
-    }
-    const auto job = std::make_shared<FileJob>(std::move(located.file), located.nbytes,
-                                               std::move(located.rows), options_.engine, meter_);
-    if (job->empty()) {
-      keep(job->take_rows(), found);
-      return;
-    }
-    list_.add(job);
-    help(job, worker, found);
   }
 
-  // Works on the job until no chunk is left.
-  void help(const std::shared_ptr<FileJob>& job, Worker& worker, Found& found) {
-    while (!list_.ended()) {
-      const FileJob::Work work = job->work(worker);
-      found.done.bytes_done += work.nbytes;
-      if (work.last) {
-        keep(job->take_rows(), found);
-        list_.end_job();
-      }
-      report(found.done);
-      if (work.nbytes == 0) break;
-    }
-    list_.remove(job);
+  static void gather_and_reduce(std::span<const std::byte> file, const TensorRow& row,
+                                Reduction::Thread& thread) {
+    const Strip strip = {row.tensor.offset, row.tensor.dtype->bits, row.logical};
+    const Track<1> track = {{strip}, row.n_elements()};
+    read_pieces<1>({std::make_shared<Source>(file)}, track, 0, track.n_elements, thread.buffers,
+                   thread.reducer);
   }
 
-  // Keeps what is asked for, now that all is known of it.
-  void keep(FileRows rows, Found& found) {
+  // A file of no more than a chunk is not worth the help of other threads.
+  void reduce_the_rest(LocatedTensors& located, ScanThread& thread) {
+    const bool is_small = nbytes_to_reduce(located.rows) <= stream_sizes().chunk_nbytes;
+    // The head lies in this thread's buffer, which stays as it is for as long as this file is read.
+    const auto head =
+        is_small ? located.head.first(StreamBuffers::kKeptNbytes) : std::span<const std::byte>{};
+    const auto job =
+        std::make_shared<FileJob>(std::move(located.file), located.nbytes, std::move(located.rows),
+                                  head, options_.engine, meter_);
+    if (job->n_chunks() == 0) {
+      add_rows(job->finish(), thread);
+    } else if (!is_small) {
+      publish(job, thread);
+    } else {
+      bool is_done = false;
+      while (!is_done && !has_ended()) is_done = do_step(*job, thread).is_last;
+      if (is_done) add_rows(job->finish(), thread);
+    }
+  }
+
+  Step do_step(FileJob& job, ScanThread& thread) noexcept override {
+    const Step step = job.step(thread.reduction);
+    thread.done.bytes_done += step.nbytes;
+    return step;
+  }
+
+  std::shared_ptr<FileJob> end_job(FileJob& job, ScanThread& thread) noexcept override {
+    try {
+      add_rows(job.finish(), thread);
+    } catch (const std::exception& error) {
+      add_failed_file(job.file(), error, thread);
+    }
+    return nullptr;
+  }
+
+  // Adds the rows that are asked for, now that all is known of them.
+  void add_rows(FileRows rows, ScanThread& thread) {
     const Selection& selection = options_.selection;
     if (rows.tensors.empty()) {
       if (!selection.has(rows.status)) return;
       if (selection.restricts_tensors()) {
-        if (rows.status != Status::ok) ++found.skipped[std::string(kNoKnownTensor)];
+        if (rows.status != Status::ok) count_skipped(thread.skipped, kNoKnownTensor);
         return;
       }
     } else if (!selection.status.empty()) {
@@ -204,13 +208,30 @@ class Pipeline {
     }
     std::uint64_t n_bad = rows.tensors.empty() && rows.status != Status::ok ? 1 : 0;
     for (const TensorRow& row : rows.tensors) n_bad += is_bad(row) ? 1 : 0;
-    found.done.tensors += rows.tensors.size();
-    found.done.bad += n_bad;
-    found.rows.add(tree_, rows);
+    const std::size_t n_tensors = rows.tensors.size();
+    thread.rows.add(tree_, rows);
+    thread.done.tensors += n_tensors;
+    thread.done.bad += n_bad;
+  }
+
+  // Whatever is thrown for a file becomes the file's row.
+  void add_failed_file(std::size_t file, const std::exception& error, ScanThread& thread) {
+    FileRows rows;
+    rows.file = file;
+    rows.name = parse_file_name(tree_.real_name(file));
+    if (!rows.name.is_dump()) {
+      count_skipped(thread.skipped, "file that cannot be read");
+      return;
+    }
+    const bool lacks_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    rows.status = lacks_memory ? Status::unreadable : Status::malformed;
+    rows.note.add(lacks_memory ? std::strerror(ENOMEM) : error.what());
+    add_rows(std::move(rows), thread);
   }
 
   // Once for several files: counters that all threads write are slow to write.
-  void report(ScanProgress& done) {
+  void report(ScanThread& thread) override {
+    ScanProgress& done = thread.done;
     counters_.files_done.fetch_add(done.files_done, std::memory_order_relaxed);
     counters_.bytes_done.fetch_add(done.bytes_done, std::memory_order_relaxed);
     counters_.tensors.fetch_add(done.tensors, std::memory_order_relaxed);
@@ -218,14 +239,18 @@ class Pipeline {
     done = {};
   }
 
+  void end_thread(ScanThread& thread) override {
+    const std::lock_guard lock(mutex_);
+    rows_.push_back(std::move(thread.rows));
+    for (const auto& [reason, n] : thread.skipped) tree_.skipped[reason] += n;
+  }
+
   const std::vector<std::string>& roots_;
   FileTree& tree_;
   const ScanOptions& options_;
   ScanCounters& counters_;
   const std::atomic<bool>& stop_;
-  std::atomic<bool> has_begun_ = false;
   EngineMeter meter_;
-  WorkList<FileJob> list_;
   std::mutex mutex_;
   std::vector<FoundRows> rows_;
 };
@@ -242,7 +267,12 @@ Scan::Scan(FileTree tree, ScanOptions options)
 
 Scan::~Scan() { stop(); }
 
-void Scan::run() { rows_ = Pipeline(roots_, tree_, options_, counters_, stop_).run(); }
+void Scan::run() {
+  stream_sizes();  // a setting that is wrong is told before anything is read
+  ScanRun run(roots_, tree_, options_, counters_, stop_);
+  run.run();
+  rows_ = run.take_rows();
+}
 
 void Scan::stop() {
   stop_ = true;

@@ -78,8 +78,9 @@ class Scan {
   const ScanOptions options_;
   FileTree tree_;
   std::vector<FoundRows> rows_;
-  ScanCounters counters_;
-  std::atomic<bool> stop_ = false;
+  // Every thread asks whether it is to stop all the time: what all of them write lies elsewhere.
+  alignas(64) ScanCounters counters_;
+  alignas(64) std::atomic<bool> stop_ = false;
   Background background_;
 };
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/concurrency/threads.hpp"
+#include "core/concurrency/thread_team.hpp"
 #include "core/scan/found_rows.hpp"
 #include "core/tree/execution_order.hpp"
 

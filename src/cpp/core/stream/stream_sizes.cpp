@@ -1,5 +1,7 @@
 #include "core/stream/stream_sizes.hpp"
 
+#include <algorithm>
+
 #include "core/environment.hpp"
 
 namespace fastdump {
@@ -21,6 +23,13 @@ StreamSizes find_stream_sizes() {
 const StreamSizes& stream_sizes() {
   static const StreamSizes sizes = find_stream_sizes();
   return sizes;
+}
+
+std::uint64_t array_chunk_nbytes(std::uint64_t nbytes, std::uint64_t n_threads) {
+  constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kChunksPerThread = 8;
+  const std::uint64_t even = nbytes / (kChunksPerThread * n_threads) / kUnit * kUnit;
+  return std::clamp(even, kUnit, stream_sizes().chunk_nbytes);
 }
 
 }  // namespace fastdump

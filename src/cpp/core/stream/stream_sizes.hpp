@@ -18,4 +18,8 @@ struct StreamSizes {
 // std::invalid_argument if they are no numbers of MiB that make sense.
 const StreamSizes& stream_sizes();
 
+// How much of an array in memory a thread takes at a time: several chunks a thread, so that all end
+// together, each more work than starting a thread. A multiple of a block of every element type.
+std::uint64_t array_chunk_nbytes(std::uint64_t nbytes, std::uint64_t n_threads);
+
 }  // namespace fastdump

@@ -84,6 +84,23 @@ void Bits::append(const Bits& other, std::size_t first, std::size_t n) {
   for (std::size_t i = first; i < first + n; ++i) append(other[i]);
 }
 
+void Bits::truncate(std::size_t n) {
+  bytes_.resize((n + 7) / 8);
+  size_ = n;
+  // Bits are added to zeros.
+  if (n % 8 != 0) bytes_.back() = static_cast<std::uint8_t>(bytes_.back() & ((1U << n % 8) - 1));
+}
+
+void Validity::truncate(std::size_t n) {
+  if (n_null_ != 0) {
+    bits_.truncate(n);
+    n_null_ = 0;
+    for (std::size_t i = 0; i < n; ++i) n_null_ += bits_[i] ? 0 : 1;
+  }
+  if (n_null_ == 0) bits_.truncate(0);
+  size_ = n;
+}
+
 void Validity::append_valid(std::size_t n) {
   if (n_null_ != 0) bits_.append(true, n);
   size_ += n;
@@ -155,6 +172,11 @@ void BooleanColumn::append_runs(std::span<const Column* const> columns,
   append_validity(columns, runs);
 }
 
+void BooleanColumn::truncate(std::size_t n) {
+  bits_.truncate(n);
+  validity_.truncate(n);
+}
+
 void TextColumn::append(std::string_view value) {
   const std::size_t n_ascii = ascii_length(value);
   bytes_.append(value.substr(0, n_ascii));
@@ -203,6 +225,12 @@ void TextColumn::append_runs(std::span<const Column* const> columns, std::span<c
   append_validity(columns, runs);
 }
 
+void TextColumn::truncate(std::size_t n) {
+  offsets_.resize(n + 1);
+  bytes_.resize(static_cast<std::size_t>(offsets_.back()));
+  validity_.truncate(n);
+}
+
 void TextColumn::end_value() {
   offsets_.push_back(checked_offset(bytes_.size()));
   validity_.append(true);
@@ -237,6 +265,12 @@ void ListColumn::append_runs(std::span<const Column* const> columns, std::span<c
   }
   items_.append_runs(items, item_runs);
   append_validity(columns, runs);
+}
+
+void ListColumn::truncate(std::size_t n) {
+  offsets_.resize(n + 1);
+  items_.truncate(static_cast<std::size_t>(offsets_.back()));
+  validity_.truncate(n);
 }
 
 void ListColumn::end_value(bool valid) {

@@ -24,6 +24,7 @@ class Bits {
   // Bits [first, first + n) of others.
   void append(const Bits& other, std::size_t first, std::size_t n);
   void reserve(std::size_t n) { bytes_.reserve((n + 7) / 8); }
+  void truncate(std::size_t n);
   const std::uint8_t* data() const { return bytes_.data(); }
   bool operator[](std::size_t i) const { return (bytes_[i / 8] >> i % 8 & 1) != 0; }
 
@@ -36,14 +37,16 @@ class Bits {
 class Validity {
  public:
   void append(bool valid) {
-    if (!valid && n_null_++ == 0) begin_bits();
-    if (n_null_ != 0) bits_.append(valid);
+    if (!valid && n_null_ == 0) begin_bits();
+    if (!valid || n_null_ != 0) bits_.append(valid);
+    n_null_ += valid ? 0 : 1;
     ++size_;
   }
   void append_valid(std::size_t n);
   void append_nulls(std::size_t n);
   // Elements [first, first + n) of another.
   void append(const Validity& other, std::size_t first, std::size_t n);
+  void truncate(std::size_t n);
   const void* data() const { return n_null_ == 0 ? nullptr : bits_.data(); }
   std::int64_t size() const { return static_cast<std::int64_t>(size_); }
   std::int64_t n_null() const { return static_cast<std::int64_t>(n_null_); }
@@ -82,6 +85,9 @@ class Column {
   // Rows of columns of the same type as this one.
   virtual void append_runs(std::span<const Column* const> columns,
                            std::span<const RowRun> runs) = 0;
+  // Only the first n rows stay. After an append that has thrown, too: then the rows from there on
+  // mean nothing until they are cut off. Never throws.
+  virtual void truncate(std::size_t n) = 0;
 
  protected:
   void append_validity(std::span<const Column* const> columns, std::span<const RowRun> runs);
@@ -115,6 +121,10 @@ class NumberColumn final : public Column {
     }
     append_validity(columns, runs);
   }
+  void truncate(std::size_t n) override {
+    values_.resize(n);
+    validity_.truncate(n);
+  }
 
  private:
   std::vector<Value> values_;
@@ -137,6 +147,7 @@ class BooleanColumn final : public Column {
   std::vector<const void*> buffers() const override { return {validity_.data(), bits_.data()}; }
   void reserve(std::size_t n_rows, std::size_t) override { bits_.reserve(n_rows); }
   void append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) override;
+  void truncate(std::size_t n) override;
 
  private:
   Bits bits_;
@@ -159,6 +170,7 @@ class TextColumn final : public Column {
   std::size_t n_parts() const override { return bytes_.size(); }
   void reserve(std::size_t n_rows, std::size_t n_parts) override;
   void append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) override;
+  void truncate(std::size_t n) override;
 
  private:
   void append_nulls(std::size_t n);
@@ -179,6 +191,7 @@ class ListColumn final : public Column {
   std::size_t n_parts() const override { return static_cast<std::size_t>(items_.size()); }
   void reserve(std::size_t n_rows, std::size_t n_parts) override;
   void append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) override;
+  void truncate(std::size_t n) override;
 
  private:
   void end_value(bool valid);

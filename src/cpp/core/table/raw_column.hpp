@@ -34,6 +34,7 @@ class RawColumn final : public Column {
   const Column* child() const override { return child_.get(); }
   void reserve(std::size_t, std::size_t) override { refuse(); }
   void append_runs(std::span<const Column* const>, std::span<const RowRun>) override { refuse(); }
+  void truncate(std::size_t) override {}
 
  private:
   [[noreturn]] static void refuse() { throw std::logic_error("a raw column never grows"); }

@@ -1,0 +1,48 @@
+// Threads that do the same thing, as many as there is work for, until all of it is done.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace fastdump {
+
+class ThreadTeam {
+ public:
+  // Every thread calls `work` once, which must not throw.
+  ThreadTeam(std::size_t max_threads, std::function<void()> work)
+      : max_threads_(max_threads), work_(std::move(work)) {}
+  ~ThreadTeam() { join(); }
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  // Works in this thread, and returns when all others have ended, too.
+  void run() {
+    work_();
+    join();
+  }
+
+  // Sees to it that there are `n` threads, that of run() among them, but never more than there may
+  // be. Where the system starts no more there are fewer: work must leave nothing to a certain
+  // thread. Any thread of the team may call it.
+  void grow_to(std::size_t n);
+  // The same for `n` more than there are.
+  void grow_by(std::size_t n);
+
+ private:
+  void grow(std::size_t n_threads);
+  void join();
+
+  const std::size_t max_threads_;
+  const std::function<void()> work_;
+  std::mutex mutex_;
+  std::vector<std::thread> threads_;  // without that of run()
+};
+
+// Calls work() in `n` threads, this one among them, and returns when all have ended. `work` must
+// not throw, and must leave nothing to a certain thread.
+void run_in_threads(std::size_t n, const std::function<void()>& work);
+
+}  // namespace fastdump
