@@ -1,12 +1,15 @@
 // The whole pipeline on directories: what is found does not depend on threads, chunks or engines; a
 // scan can be stopped; what is no dump is counted.
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "check.hpp"
 #include "core/errors.hpp"
+#include "core/io/system.hpp"
 #include "core/scan/scan.hpp"
 #include "core/scan/scan_table.hpp"
 #include "core/table/arrow.hpp"
@@ -92,6 +95,36 @@ void test_directory(Engine engine, int threads) {
   }
 }
 
+// Counts the bytes that are read.
+class MeteredSystem final : public System {
+ public:
+  MeteredSystem() : replacement_(*this) {}
+  std::uint64_t nbytes() const { return nbytes_; }
+
+ private:
+  std::int64_t read(int descriptor, std::span<std::byte> buffer, std::uint64_t offset) override {
+    const std::int64_t n = System::read(descriptor, buffer, offset);
+    nbytes_ += static_cast<std::uint64_t>(n);
+    return n;
+  }
+
+  std::atomic<std::uint64_t> nbytes_ = 0;
+  const SystemReplacement replacement_;
+};
+
+// The first bytes tell what a file is, and are reduced without being read again.
+void test_no_byte_is_read_twice() {
+  for (const std::size_t n : {100UL, 10'000UL, 60'000UL, 70'000UL, 500'000UL, 1'000'000UL}) {
+    const TemporaryDirectory directory;
+    const std::string dump = make_dump(n, 1);
+    directory.write(dump_name(0), dump);
+    const MeteredSystem metered;
+    Scan scan({directory.path()}, options_for(Engine::read, 2));
+    finish(scan);
+    CHECK_EQ(metered.nbytes(), dump.size());
+  }
+}
+
 // A consumer may take children out of an exported table; nothing is freed twice, nothing leaks.
 void test_arrow_ownership() {
   const TemporaryDirectory directory;
@@ -151,6 +184,7 @@ int main() {
   for (const Engine engine : {Engine::read, Engine::mmap, Engine::automatic}) {
     for (const int threads : {1, 2, 7}) test_directory(engine, threads);
   }
+  test_no_byte_is_read_twice();
   test_arrow_ownership();
   test_stop();
   test_missing_root();
