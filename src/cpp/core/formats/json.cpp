@@ -11,9 +11,9 @@ namespace {
 
 constexpr int kMaxDepth = 32;
 
-class Parser {
+class JsonParser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit JsonParser(std::string_view text) : text_(text) {}
 
   JsonValue parse() {
     JsonValue value = read_value(0);
@@ -151,6 +151,6 @@ const JsonValue* JsonValue::at(std::size_t index) const {
   return elements != nullptr && index < elements->size() ? &(*elements)[index] : nullptr;
 }
 
-JsonValue parse_json(std::string_view text) { return Parser(text).parse(); }
+JsonValue parse_json(std::string_view text) { return JsonParser(text).parse(); }
 
 }  // namespace fastdump

@@ -1,5 +1,5 @@
-// The pipeline: locate, stream, reduce. Threads take work from one flat list, so that one huge file
-// and a million small ones both keep every thread busy; memory is bounded by the number of threads.
+// A scan: files are located, streamed and reduced. One huge file and a million small ones both keep
+// every thread busy; memory is bounded by the number of threads.
 #pragma once
 
 #include <atomic>
