@@ -52,7 +52,13 @@ using E8m0 = Bfloat16As<0, 0x7f00>;
 #endif
 #include "kernels/float64.inl"
 #include "kernels/codes.inl"
+#include "kernels/pair_pieces.inl"
+#include "kernels/pair_sums.inl"
+#include "kernels/bad_pairs.inl"
+#include "kernels/pair_blocks.inl"
+#include "kernels/pair_rescaling.inl"
 #include "kernels/pairs.inl"
+#include "kernels/pair_places.inl"
 #include "kernels/divergence.inl"
 
 template <class F>
