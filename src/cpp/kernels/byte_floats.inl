@@ -3,14 +3,7 @@
 //
 // The upper 16 bits of a float64 hold every value of these formats: a table of them for the seven
 // bits of magnitude, one permutation that spreads them, and nothing has to be converted. The sums
-// are those of floats.inl, lane by lane. A format F says
-//   top(m)        the upper 16 bits of magnitude m as float64, if it is finite
-//   rank(m)       how many magnitudes are smaller
-//   kRanked       whether rank(m) is not m itself
-//   kFirstBad     the rank from which on magnitudes are NaN or Inf
-//   kHidesNan     whether a negative zero is a NaN
-//   nan(codes), infinite(codes)
-//   kFirstNormal, kMaxFinite   magnitudes; subnormal are those from 1 to kFirstNormal
+// are those of floats.inl, lane by lane.
 
 // The upper 16 bits of the float64 that is 2^exponent times a positive, finite float16 with four
 // bits of mantissa.
@@ -87,7 +80,7 @@ struct Hifloat8Bytes {
   }
 };
 
-template <class F>
+template <ByteFloatFormat F>
 struct MagnitudeTables {
   alignas(64) std::uint8_t low[128];
   alignas(64) std::uint8_t high[128];
@@ -104,7 +97,7 @@ struct MagnitudeTables {
   }
 };
 
-template <class F>
+template <ByteFloatFormat F>
 inline constexpr MagnitudeTables<F> kMagnitudeTables;
 
 // 128 bytes in two registers; the sign of a code is no part of its index.
@@ -117,7 +110,7 @@ struct Lookup {
 };
 
 // The extremes of codes, as the rank of the magnitude or, if negative, its complement.
-template <class F>
+template <ByteFloatFormat F>
 struct ByteExtremes {
   __m512i max = _mm512_set1_epi8(INT8_MIN);
   __m512i min = _mm512_set1_epi8(INT8_MAX);
@@ -158,7 +151,7 @@ inline Vec<double> spread(__m512i tops) {
 
 // Adds n elements, whole registers, to the sums and, with kExtremes, to the extremes. False, and
 // nothing is added, if one is NaN or Inf.
-template <class F, bool kExtremes, std::size_t... k>
+template <ByteFloatFormat F, bool kExtremes, std::size_t... k>
 inline bool add_codes(const std::byte* p, std::size_t n, ByteExtremes<F>& extremes, Sums& sums,
                       std::index_sequence<k...>) {
   const Lookup low(kMagnitudeTables<F>.low);
@@ -202,7 +195,7 @@ inline bool add_codes(const std::byte* p, std::size_t n, ByteExtremes<F>& extrem
   return true;
 }
 
-template <class F, bool kExtremes>
+template <ByteFloatFormat F, bool kExtremes>
 bool add_codes(const std::byte* p, std::size_t n, ByteExtremes<F>& extremes, Sums& sums) {
   return add_codes<F, kExtremes>(p, n, extremes, sums, std::make_index_sequence<kSumVectors>());
 }
@@ -240,7 +233,7 @@ struct BadByteCounts {
 
 // Counts NaN and Inf of n elements, adds the others to the extremes, and writes all with zero in
 // the place of NaN and Inf, filled up to whole registers.
-template <class F>
+template <ByteFloatFormat F>
 Separated separate_bad_bytes(const std::byte* p, std::size_t n, ByteExtremes<F>& extremes,
                              Block& block, std::byte* finite_elements) {
   BadByteCounts bad;
@@ -262,7 +255,7 @@ Separated separate_bad_bytes(const std::byte* p, std::size_t n, ByteExtremes<F>&
   return {bad.nan + bad.infinite != 0, any_lane(ones)};
 }
 
-template <class F>
+template <ByteFloatFormat F>
 std::int64_t find_bad_byte(const std::byte* p, std::size_t n) {
   std::int64_t found = -1;
   for_each_byte_register(p, n, [&](__m512i codes, __mmask64 those, std::size_t i) {
@@ -273,7 +266,7 @@ std::int64_t find_bad_byte(const std::byte* p, std::size_t n) {
 }
 
 // What level full counts besides.
-template <class F>
+template <ByteFloatFormat F>
 void count_special_bytes(const std::byte* p, std::size_t n, Block& block) {
   std::uint64_t zero = 0;
   std::uint64_t subnormal = 0;
@@ -294,7 +287,7 @@ void count_special_bytes(const std::byte* p, std::size_t n, Block& block) {
 }
 
 // Level health.
-template <class F>
+template <ByteFloatFormat F>
 void check_byte_floats(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
   BadByteCounts bad;
@@ -307,7 +300,7 @@ void check_byte_floats(const std::byte* data, std::size_t n, Block& block) {
   bad.add_to(block);
 }
 
-template <class F, Level kLevel>
+template <ByteFloatFormat F, Level kLevel>
 void reduce_byte_floats(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
   alignas(64) std::byte finite_elements[kPieceBytes];

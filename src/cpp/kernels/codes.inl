@@ -125,16 +125,16 @@ std::uint64_t integer_distance(const std::byte* a, const std::byte* b, std::size
   return most;
 }
 
-// Narrow codes that Decoder makes 16-bit ones of, in the same order.
-template <class Decoder, std::int16_t kInf>
+// Narrow codes that D makes 16-bit ones of, in the same order.
+template <Decoder D, std::int16_t kInf>
 std::uint64_t narrow_ulp_max(const std::byte* a, const std::byte* b, std::size_t n) {
   alignas(64) std::byte codes_a[2 * kPieceElements];
   alignas(64) std::byte codes_b[2 * kPieceElements];
   CodePairs<std::int16_t, kInf> codes;
   for (std::size_t first = 0; first < n; first += kPieceElements) {
     const std::size_t count = n - first < kPieceElements ? n - first : kPieceElements;
-    Decoder::decode(a + first * Decoder::kBits / 8, count, codes_a);
-    Decoder::decode(b + first * Decoder::kBits / 8, count, codes_b);
+    D::decode(a + first * D::kBits / 8, count, codes_a);
+    D::decode(b + first * D::kBits / 8, count, codes_b);
     codes.add(codes_a, codes_b, count);
   }
   return codes.found.ulp_max;
@@ -157,7 +157,7 @@ struct UnsignedByteCodes {
 
 constexpr int signed_nibble_code(int code) { return (code & 8) << 12 | (code & 7); }
 
-using SignedNibbleCodes = PackedByTable<4, std::uint16_t, std::uint32_t, signed_nibble_code>;
+using SignedNibbleCodes = PackedByTable<{.bits = 4}, std::uint16_t, signed_nibble_code>;
 
 // HiFloat8's codes do not grow with the value: how many magnitudes are smaller does.
 constexpr std::uint16_t hifloat8_rank(int code) {

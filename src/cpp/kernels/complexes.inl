@@ -2,7 +2,7 @@
 // element with a NaN part is NaN, one with an infinite part +Inf or -Inf by that part's sign (real
 // part first). Included inside the tier's anonymous namespace by tier.inl.
 
-template <class Part>
+template <FloatFormat Part>
 inline double part_at(const std::byte* data, std::size_t i) {
   const auto bits = load<typename Part::Bits>(data + i * sizeof(typename Part::Bits));
   if (!is_bad<Part>(bits)) return Part::value(bits);
@@ -29,7 +29,7 @@ inline double magnitude(double re, double im) {
   return is_finite(result) ? result : std::numeric_limits<double>::max();
 }
 
-template <class Part>
+template <FloatFormat Part>
 struct ComplexToMagnitude {
   static constexpr int kBits = 16 * sizeof(typename Part::Bits);
   static void decode(const std::byte* data, std::size_t n, std::byte* out) {
@@ -39,7 +39,7 @@ struct ComplexToMagnitude {
   }
 };
 
-template <class Part, Level kLevel>
+template <FloatFormat Part, Level kLevel>
 void reduce_complexes(const std::byte* data, std::size_t n, Block& block) {
   using Source = Decoded<Float64, ComplexToMagnitude<Part>>;
   if constexpr (kLevel == Level::health) {

@@ -1,6 +1,5 @@
-// Decoders of elements of eight bits and fewer: packed codes in, codes of a wider type out. Each
-// has kBits and decode(data, n, out); n elements start at a byte boundary and may end within a
-// byte. Included inside the tier's anonymous namespace by tier.inl.
+// Decoders of elements of eight bits and fewer: packed codes in, codes of a wider type out.
+// Included inside the tier's anonymous namespace by tier.inl.
 
 // Applies `wide` to register after register of n bytes, each byte widened to a lane of 16 bits.
 template <class Wide>
@@ -135,16 +134,25 @@ struct Hifloat8ToFloat16 {
   }
 };
 
-// Elements of kWidthBits that `kOne` decodes, 8 / kWidthBits in a byte, `Out` each.
-template <int kWidthBits, class Out, class Entry, auto kOne, bool kHighFirst = false>
+// How elements lie in a byte.
+struct Packing {
+  int bits;  // of an element
+  bool high_first = false;
+};
+
+// Packed elements of which `kOne` makes an `Out` each.
+template <Packing kPacking, class Out, auto kOne>
 struct PackedByTable {
-  static constexpr int kBits = kWidthBits;
+  static constexpr int kBits = kPacking.bits;
   static constexpr int kPerByte = 8 / kBits;
+  // Of all elements in a byte.
+  using Entry = std::conditional_t<kPerByte * sizeof(Out) == 8, std::uint64_t, std::uint32_t>;
+  static_assert(sizeof(Entry) == kPerByte * sizeof(Out));
 
   static constexpr Entry entry(int byte) {
     Entry packed = 0;
     for (int slot = 0; slot < kPerByte; ++slot) {
-      const int shift = kBits * (kHighFirst ? kPerByte - 1 - slot : slot);
+      const int shift = kBits * (kPacking.high_first ? kPerByte - 1 - slot : slot);
       const auto one = static_cast<Out>(kOne(byte >> shift & ((1 << kBits) - 1)));
       packed |= static_cast<Entry>(one) << (8 * sizeof(Out) * static_cast<unsigned>(slot));
     }
@@ -170,11 +178,11 @@ constexpr int e1m2_to_float16(int code) { return (code & 8) << 12 | (code & 7) <
 constexpr int identity(int code) { return code; }
 constexpr int sign_extend_2(int code) { return (code ^ 2) - 2; }
 
-using E2m1ToFloat16 = PackedByTable<4, std::uint16_t, std::uint32_t, e2m1_to_float16>;
-using E1m2ToFloat16 = PackedByTable<4, std::uint16_t, std::uint32_t, e1m2_to_float16>;
-using Int2ToInt8 = PackedByTable<2, std::uint8_t, std::uint32_t, sign_extend_2>;
-using Uint2ToUint8 = PackedByTable<2, std::uint8_t, std::uint32_t, identity>;
-using Uint1ToUint8 = PackedByTable<1, std::uint8_t, std::uint64_t, identity, true>;
+using E2m1ToFloat16 = PackedByTable<{.bits = 4}, std::uint16_t, e2m1_to_float16>;
+using E1m2ToFloat16 = PackedByTable<{.bits = 4}, std::uint16_t, e1m2_to_float16>;
+using Int2ToInt8 = PackedByTable<{.bits = 2}, std::uint8_t, sign_extend_2>;
+using Uint2ToUint8 = PackedByTable<{.bits = 2}, std::uint8_t, identity>;
+using Uint1ToUint8 = PackedByTable<{.bits = 1, .high_first = true}, std::uint8_t, identity>;
 
 // The nibbles of each byte, widened to 16 bits, in a byte each.
 constexpr auto split_nibbles = [](auto byte) { return (byte & 0x0f) | (byte & 0xf0) << 4; };

@@ -21,8 +21,7 @@ inline void bfloat16_to_float64(const std::byte* data, std::size_t n, double* ou
   }
 }
 
-// Vectors of elements that compilers do not convert well: kBytes of an element, and at(p) with
-// kWidth<double> elements from p on.
+// Vectors of elements that compilers do not convert well.
 struct Float16Lanes {
   static constexpr std::size_t kBytes = 2;
   static Vec<double> at(const std::byte* p) { return widen(load_float16(p)); }
@@ -51,7 +50,7 @@ struct Integer64Lanes {
   }
 };
 
-template <class Lanes>
+template <LaneLoader Lanes>
 void lanes_to_float64(const std::byte* data, std::size_t n, double* out) {
   constexpr std::size_t kStep = kWidth<double>;
   std::size_t i = 0;
@@ -71,10 +70,10 @@ inline void float16_to_float64(const std::byte* data, std::size_t n, double* out
 using ToFloat64 = void (*)(const std::byte* data, std::size_t n, double* out);
 
 // Through codes of a wider type, whose values are 2^kExponent too small.
-template <class Decoder, ToFloat64 kConvert, int kExponent = 0>
+template <Decoder D, ToFloat64 kConvert, int kExponent = 0>
 void decoded_to_float64(const std::byte* data, std::size_t n, double* out) {
   alignas(64) std::byte codes[kPieceElements * 2];
-  Decoder::decode(data, n, codes);
+  D::decode(data, n, codes);
   kConvert(codes, n, out);
   if constexpr (kExponent != 0) {
     for (std::size_t i = 0; i < n; ++i) out[i] *= power_of_two(kExponent);

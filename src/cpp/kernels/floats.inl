@@ -1,17 +1,5 @@
 // Blocks of floating-point elements. Included inside the tier's anonymous namespace by tier.inl.
 //
-// A format F says how bits are read:
-//   Bits                 the signed integer of an element's width
-//   kMagnitude, kInf     masks: all but the sign; the code of +Inf (above it: NaN)
-//   kMinNormal, kMaxFinite   codes, for the counts of level full
-//   kExponent            the value of a code is what F reads times 2^kExponent
-//   lane(i)              the lane of element i of a step of kLanes elements
-//   value(bits)          one element
-//   values<k>(step)      the lanes of register k of a step as float64
-//   add_square(acc, x)   acc + x * x
-//   keys(register)       what extremes are compared by, in lanes of type Key
-//   key(bits), key_value(key)
-//
 // A block is reduced in pieces that stay in the first-level cache, so that several passes over one
 // cost what one costs. NaN and Inf are looked for in each piece; if there are any, they are
 // counted, and a copy without them is summed.
@@ -75,13 +63,20 @@ struct Ordered16 {
   }
 };
 
-template <std::int16_t kMinNormalBits, std::int16_t kMaxFiniteBits, int kScale,
-          std::int16_t kInfBits = 0x7c00>
+// The codes of a format that is read as another of 16 bits.
+struct Codes16 {
+  std::int16_t min_normal;
+  std::int16_t max_finite;
+  std::int16_t inf;
+  int exponent = 0;  // the value is 2^exponent times what is read
+};
+
+template <Codes16 kCodes>
 struct Float16As : Ordered16 {
-  static constexpr Bits kInf = kInfBits;
-  static constexpr Bits kMinNormal = kMinNormalBits;
-  static constexpr Bits kMaxFinite = kMaxFiniteBits;
-  static constexpr int kExponent = kScale;
+  static constexpr Bits kInf = kCodes.inf;
+  static constexpr Bits kMinNormal = kCodes.min_normal;
+  static constexpr Bits kMaxFinite = kCodes.max_finite;
+  static constexpr int kExponent = kCodes.exponent;
 
   static std::size_t lane(std::size_t i) { return i; }
 
@@ -103,14 +98,14 @@ struct Float16As : Ordered16 {
   }
 };
 
-using Float16 = Float16As<0x0400, 0x7bff, 0>;
+using Float16 = Float16As<Codes16{.min_normal = 0x0400, .max_finite = 0x7bff, .inf = 0x7c00}>;
 
-template <std::int16_t kMinNormalBits, std::int16_t kMaxFiniteBits>
+template <Codes16 kCodes>
 struct Bfloat16As : Ordered16 {
-  static constexpr Bits kInf = 0x7f80;
-  static constexpr Bits kMinNormal = kMinNormalBits;
-  static constexpr Bits kMaxFinite = kMaxFiniteBits;
-  static constexpr int kExponent = 0;
+  static constexpr Bits kInf = kCodes.inf;
+  static constexpr Bits kMinNormal = kCodes.min_normal;
+  static constexpr Bits kMaxFinite = kCodes.max_finite;
+  static constexpr int kExponent = kCodes.exponent;
 
   // Even elements fill the first half of the lanes, odd ones the second: a register of pairs splits
   // with a shift and a mask.
@@ -130,7 +125,7 @@ struct Bfloat16As : Ordered16 {
   }
 };
 
-using Bfloat16 = Bfloat16As<0x0080, 0x7f7f>;
+using Bfloat16 = Bfloat16As<Codes16{.min_normal = 0x0080, .max_finite = 0x7f7f, .inf = 0x7f80}>;
 
 struct Float64 {
   using Bits = std::int64_t;
@@ -166,35 +161,35 @@ struct Direct {
   }
 };
 
-// Elements that Decoder turns into F's codes in a buffer.
-template <class F, class Decoder>
+// Elements that D turns into F's codes in a buffer.
+template <class F, Decoder D>
 struct Decoded {
   static constexpr std::size_t kPieceElements = kPieceBytes / sizeof(typename F::Bits);
   static constexpr std::size_t kBufferBytes = kPieceBytes;
   static const std::byte* piece(const std::byte* data, std::size_t first, std::size_t n,
                                 std::byte* buffer) {
-    Decoder::decode(data + first * Decoder::kBits / 8, n, buffer);
+    D::decode(data + first * D::kBits / 8, n, buffer);
     return buffer;
   }
 };
 
-template <class F>
+template <FloatFormat F>
 inline typename F::Bits bits_at(const std::byte* p, std::size_t i) {
   return load<typename F::Bits>(p + i * sizeof(typename F::Bits));
 }
 
-template <class F>
+template <FloatFormat F>
 inline bool is_bad(typename F::Bits bits) {
   return (bits & F::kMagnitude) >= F::kInf;
 }
 
-template <class F>
+template <FloatFormat F>
 inline auto finite_mask(Vec<typename F::Bits> bits) {
   return (bits & F::kMagnitude) < F::kInf;
 }
 
 // Not zero where a NaN or Inf is.
-template <class F>
+template <FloatFormat F>
 inline auto bad_mask(Vec<typename F::Bits> bits) {
   if constexpr (sizeof(typename F::Bits) == 8) {
     // SSE2 compares no lanes of 64 bits; the upper halves tell.
@@ -206,7 +201,7 @@ inline auto bad_mask(Vec<typename F::Bits> bits) {
 }
 
 // Calls visit(register, first) for all of n elements, the last register filled up with `filler`.
-template <class F, class Visit>
+template <FloatFormat F, class Visit>
 inline void for_each_register(const std::byte* p, std::size_t n, typename F::Bits filler,
                               Visit visit) {
   using Bits = typename F::Bits;
@@ -221,17 +216,17 @@ inline void for_each_register(const std::byte* p, std::size_t n, typename F::Bit
   visit(load<Vec<Bits>>(last), whole);
 }
 
-template <class F>
+template <FloatFormat F>
 constexpr std::size_t fillers_of(std::size_t n) {
   constexpr std::size_t kLaneCount = kWidth<typename F::Bits>;
   return (kLaneCount - n % kLaneCount) % kLaneCount;
 }
 
 // A filler that is in no extreme and no count but one.
-template <class F>
+template <FloatFormat F>
 inline constexpr typename F::Bits kNan = F::kInf + 1;
 
-template <class F>
+template <FloatFormat F>
 bool any_bad(const std::byte* p, std::size_t n) {
   decltype(bad_mask<F>(Vec<typename F::Bits>{})) bad = {};
   for_each_register<F>(p, n, 0, [&](auto bits, std::size_t i) {
@@ -241,7 +236,7 @@ bool any_bad(const std::byte* p, std::size_t n) {
   return any_lane(bad);
 }
 
-template <class F>
+template <FloatFormat F>
 struct FloatExtremes {
   Vec<typename F::Key> max = broadcast(F::kLowest);
   Vec<typename F::Key> min = broadcast(F::kHighest);
@@ -257,7 +252,7 @@ inline void add_masked(V x, Mask finite, V& max, V& min) {
 }
 
 // Adds those of n elements that are finite.
-template <class F>
+template <FloatFormat F>
 void add_extremes(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes) {
   FloatExtremes<F> local = extremes;
   for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t) {
@@ -268,7 +263,7 @@ void add_extremes(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes)
 
 // How many elements are NaN or infinite, in lanes as wide as the elements: a block has too few
 // elements to overflow one.
-template <class F>
+template <FloatFormat F>
 struct BadCounts {
   using Bits = typename F::Bits;
   static constexpr Bits kNegInf = static_cast<Bits>(F::kInf | ~F::kMagnitude);
@@ -303,7 +298,7 @@ struct Separated {
 
 // Adds those of n elements that are not finite to the counts, and writes all with zero in the place
 // of these, which changes no sum.
-template <class F>
+template <FloatFormat F>
 Separated separate_bad(const std::byte* p, std::size_t n, BadCounts<F>& counts,
                        std::byte* finite_elements) {
   using Bits = typename F::Bits;
@@ -325,7 +320,7 @@ Separated separate_bad(const std::byte* p, std::size_t n, BadCounts<F>& counts,
 
 // Counts in lanes: counts = count(counts, register) for all of n elements. In two chains, for an
 // addition takes longer than the next register does to come.
-template <class F, class Count>
+template <FloatFormat F, class Count>
 inline Vec<typename F::Bits> count_registers(const std::byte* p, std::size_t n,
                                              Vec<typename F::Bits> counts, Count count) {
   using Bits = typename F::Bits;
@@ -342,7 +337,7 @@ inline Vec<typename F::Bits> count_registers(const std::byte* p, std::size_t n,
 }
 
 // What level full counts besides, in lanes as wide as the elements.
-template <class F>
+template <FloatFormat F>
 struct SpecialCounts {
   using Bits = typename F::Bits;
   Vec<Bits> zero = {};
@@ -384,7 +379,7 @@ struct SpecialCounts {
 
 // Adds whole steps to the lanes of kGroup registers, the first of which is kFirst; those to
 // `extremes` too if kFirst is 0.
-template <class F, bool kExtremes, std::size_t kFirst, std::size_t... k>
+template <FloatFormat F, bool kExtremes, std::size_t kFirst, std::size_t... k>
 inline void add_group(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes, Sums& sums,
                       std::index_sequence<k...>) {
   using Bits = typename F::Bits;
@@ -415,7 +410,7 @@ inline void add_group(const std::byte* p, std::size_t n, FloatExtremes<F>& extre
   (store(sums.sum_squares + (kFirst + k) * kWidthDouble, squares[k]), ...);
 }
 
-template <class F, bool kExtremes>
+template <FloatFormat F, bool kExtremes>
 void add_steps(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes, Sums& sums) {
   [&]<std::size_t... group>(std::index_sequence<group...>) {
     (add_group < F, kExtremes && group == 0,
@@ -423,7 +418,7 @@ void add_steps(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes, Su
   }(std::make_index_sequence<kSumVectors / kGroup>());
 }
 
-template <class F>
+template <FloatFormat F>
 void add_last_sums(const std::byte* p, std::size_t n, Sums& sums) {
   for (std::size_t i = 0; i < n; ++i) {
     const double x = F::value(bits_at<F>(p, i));
@@ -434,7 +429,7 @@ void add_last_sums(const std::byte* p, std::size_t n, Sums& sums) {
 }
 
 // False if a NaN or Inf was added.
-template <class F>
+template <FloatFormat F>
 inline bool is_all_finite(const FloatExtremes<F>& extremes, const Sums& sums) {
   if constexpr (std::is_integral_v<typename F::Key>) {
     // They order beyond the others.
@@ -451,7 +446,7 @@ inline bool is_all_finite(const FloatExtremes<F>& extremes, const Sums& sums) {
 }
 
 // Adds n elements. False, and nothing is added, if one is NaN or Inf or a square overflows.
-template <class F>
+template <FloatFormat F>
 bool add_finite(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes, Sums& sums) {
   const std::size_t whole = n - n % kLanes;
   const std::byte* last = p + whole * sizeof(typename F::Bits);
@@ -472,7 +467,7 @@ bool add_finite(const std::byte* p, std::size_t n, FloatExtremes<F>& extremes, S
 }
 
 // Adds n elements whose NaN and Inf are zeros in finite_elements.
-template <class F>
+template <FloatFormat F>
 void add_separated(const std::byte* p, const std::byte* finite_elements, std::size_t n,
                    FloatExtremes<F>& extremes, Sums& sums) {
   const std::size_t whole = n - n % kLanes;
@@ -490,7 +485,7 @@ void add_separated(const std::byte* p, const std::byte* finite_elements, std::si
   }
 }
 
-template <class Source, class Visit>
+template <PieceSource Source, class Visit>
 inline void for_each_piece(const std::byte* data, std::size_t n, Visit visit) {
   alignas(64) std::byte buffer[Source::kBufferBytes];
   for (std::size_t first = 0; first < n; first += Source::kPieceElements) {
@@ -500,7 +495,7 @@ inline void for_each_piece(const std::byte* data, std::size_t n, Visit visit) {
   }
 }
 
-template <class F>
+template <FloatFormat F>
 std::int64_t find_bad(const std::byte* p, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     if (is_bad<F>(bits_at<F>(p, i))) return static_cast<std::int64_t>(i);
@@ -510,7 +505,7 @@ std::int64_t find_bad(const std::byte* p, std::size_t n) {
 
 // float64 values whose squares leave the range are summed scaled. Values so much smaller than the
 // largest that scaling loses them do not show in the result.
-template <class F, class Source>
+template <FloatFormat F, PieceSource Source>
 void rescale_moments(const std::byte* data, std::size_t n, Block& block) {
   const double high = block.max.f64 < 0 ? -block.max.f64 : block.max.f64;
   const double low = block.min.f64 < 0 ? -block.min.f64 : block.min.f64;
@@ -536,7 +531,7 @@ void rescale_moments(const std::byte* data, std::size_t n, Block& block) {
 }
 
 // Level health.
-template <class F, class Source>
+template <FloatFormat F, PieceSource Source>
 void check_floats(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
   BadCounts<F> bad;
@@ -546,7 +541,7 @@ void check_floats(const std::byte* data, std::size_t n, Block& block) {
   bad.store_in(block);
 }
 
-template <class F, class Source, Level kLevel>
+template <FloatFormat F, PieceSource Source, Level kLevel>
 void reduce_floats(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
   alignas(64) std::byte finite_elements[kPieceBytes];

@@ -232,28 +232,34 @@ std::uint64_t count_integers(const std::byte* p, std::size_t n, Is is) {
   return total;
 }
 
-// kMax and kMin are the encoding's own limits: narrower than T's where elements were unpacked.
-template <class T, T kMax, T kMin, Level kLevel>
+// The limits of an encoding: narrower than those of T where elements were unpacked.
+template <std::integral T>
+struct IntegerRange {
+  T min;
+  T max;
+};
+
+template <std::integral T, IntegerRange<T> kRange, Level kLevel>
 void reduce_integers(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
   add_integer_moments<T>(data, n, block);
   if constexpr (kLevel == Level::full) {
     block.zero = count_integers<T>(data, n, [](auto x) { return x == 0; });
     // Most tensors have none of these.
-    if (extreme<T>(block.max) == kMax) {
-      block.saturated = count_integers<T>(data, n, [](auto x) { return x == kMax; });
+    if (extreme<T>(block.max) == kRange.max) {
+      block.saturated = count_integers<T>(data, n, [](auto x) { return x == kRange.max; });
     }
-    if (kMin != 0 && extreme<T>(block.min) == kMin) {
-      block.saturated += count_integers<T>(data, n, [](auto x) { return x == kMin; });
+    if (kRange.min != 0 && extreme<T>(block.min) == kRange.min) {
+      block.saturated += count_integers<T>(data, n, [](auto x) { return x == kRange.min; });
     }
   }
 }
 
-template <class T, class Decoder, T kMax, T kMin, Level kLevel>
+template <std::integral T, Decoder D, IntegerRange<T> kRange, Level kLevel>
 void reduce_packed_integers(const std::byte* data, std::size_t n, Block& block) {
   alignas(64) std::byte unpacked[kMaxBlockElements];
-  Decoder::decode(data, n, unpacked);
-  reduce_integers<T, kMax, kMin, kLevel>(unpacked, n, block);
+  D::decode(data, n, unpacked);
+  reduce_integers<T, kRange, kLevel>(unpacked, n, block);
 }
 
 template <Level kLevel>

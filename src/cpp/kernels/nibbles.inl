@@ -1,13 +1,6 @@
 // Blocks of elements of four bits, two in a byte, where a register looks up bytes in a table of
 // sixteen. What an element adds to a statistic is a byte of a table, and sums of bytes are exact.
 // Included inside the tier's anonymous namespace by tier.inl.
-//
-// A format N says
-//   whole(code)        the value times 2^-kExponent, a small integer
-//   rank(code)         how many codes come before it in order
-//   kSubnormalUntil    whole numbers from 1 and to there are subnormal
-//   saturated(code)
-//   number(whole)      an extreme
 
 struct Int4Nibbles {
   static constexpr int kExponent = 0;
@@ -18,10 +11,11 @@ struct Int4Nibbles {
   static constexpr Number number(int code) { return {.i64 = whole(code)}; }
 };
 
-template <int kUnitExponent, int kSubnormals, const auto& kMagnitudes>
-struct Float4Nibbles {
-  static constexpr int kExponent = kUnitExponent;
-  static constexpr int kSubnormalUntil = kSubnormals;
+// A sign, and three bits of which kMagnitudes has the whole numbers.
+template <class Magnitudes>
+struct Float4Nibbles : Magnitudes {
+  using Magnitudes::kExponent;
+  using Magnitudes::kMagnitudes;
   static constexpr int whole(int code) {
     return code < 8 ? kMagnitudes[code] : -kMagnitudes[code - 8];
   }
@@ -33,15 +27,25 @@ struct Float4Nibbles {
   }
 };
 
-inline constexpr int kE2m1Magnitudes[] = {0, 1, 2, 3, 4, 6, 8, 12};
-inline constexpr int kE1m2Magnitudes[] = {0, 1, 2, 3, 4, 5, 6, 7};
-using E2m1Nibbles = Float4Nibbles<-1, 1, kE2m1Magnitudes>;
-using E1m2Nibbles = Float4Nibbles<-2, 3, kE1m2Magnitudes>;
+struct E2m1Magnitudes {
+  static constexpr int kExponent = -1;
+  static constexpr int kSubnormalUntil = 1;
+  static constexpr int kMagnitudes[] = {0, 1, 2, 3, 4, 6, 8, 12};
+};
+
+struct E1m2Magnitudes {
+  static constexpr int kExponent = -2;
+  static constexpr int kSubnormalUntil = 3;
+  static constexpr int kMagnitudes[] = {0, 1, 2, 3, 4, 5, 6, 7};
+};
+
+using E2m1Nibbles = Float4Nibbles<E2m1Magnitudes>;
+using E1m2Nibbles = Float4Nibbles<E1m2Magnitudes>;
 
 // Added to whole numbers to make them positive.
 inline constexpr int kWholeOffset = 16;
 
-template <class N>
+template <NibbleFormat N>
 struct NibbleTables {
   struct alignas(16) Table {
     std::uint8_t bytes[16] = {};
@@ -66,7 +70,7 @@ struct NibbleTables {
   }
 };
 
-template <class N>
+template <NibbleFormat N>
 inline constexpr NibbleTables<N> kNibbleTables;
 
 // Sums of what a table has for the elements.
@@ -93,7 +97,7 @@ struct NibbleSum {
   }
 };
 
-template <class N, Level kLevel>
+template <NibbleFormat N, Level kLevel>
 void reduce_nibbles(const std::byte* data, std::size_t n, Block& block) {
   constexpr const NibbleTables<N>& kTables = kNibbleTables<N>;
   constexpr bool kSquaresTogether = 2 * kTables.largest_square < 256;

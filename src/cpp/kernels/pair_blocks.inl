@@ -64,7 +64,7 @@ void add_terms(const PairOperands& operands, std::size_t n, const Tolerance& tol
 }
 
 // Pairs of one type with the format F, whose codes tell a part of it for less.
-template <class F, class Lanes, Terms kTerms>
+template <FloatFormat F, LaneLoader Lanes, Terms kTerms>
 void add_codes(const PairOperands& operands, std::size_t n, const Tolerance& tolerance,
                PairBlock& block) {
   BlockSums sums;

@@ -65,7 +65,7 @@ struct FromPiece {
   Vec<double> y(std::size_t i) const { return load<Vec<double>>(piece.y + i); }
 };
 
-template <class Lanes>
+template <LaneLoader Lanes>
 struct FromMemory {
   const std::byte* a;
   const std::byte* b;
@@ -81,7 +81,7 @@ struct FromMemory {
 
 // Adds pairs [begin, end), whose number is a multiple of kPairLanes; `piece` has their terms if
 // those are given. Works on a copy, which compilers keep in registers.
-template <Terms kTerms, bool kExtremes, class Source>
+template <Terms kTerms, bool kExtremes, PairSource Source>
 inline void add_pairs(Source source, const PairPiece* piece, std::size_t begin, std::size_t end,
                       const Tolerance& tolerance, PairSums& sums) {
   PairSums local = sums;

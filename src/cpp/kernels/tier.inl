@@ -4,6 +4,7 @@
 // one's.
 
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,6 +29,7 @@ inline constexpr std::size_t kVectorBytes = FASTDUMP_VECTOR_BYTES;
 
 #include "kernels/vec.inl"
 // After the vector vocabulary: each line needs those above it.
+#include "kernels/contracts.inl"
 #include "kernels/blocks.inl"
 #include "kernels/floats.inl"
 #include "kernels/integers.inl"
@@ -35,14 +37,19 @@ inline constexpr std::size_t kVectorBytes = FASTDUMP_VECTOR_BYTES;
 #include "kernels/complexes.inl"
 
 // Formats whose codes are read as float16 or bfloat16; the limits are codes after decoding.
-using E5m2 = Float16As<0x0400, 0x7b00, 0>;
+using E5m2 = Float16As<Codes16{.min_normal = 0x0400, .max_finite = 0x7b00, .inf = 0x7c00}>;
 // Not quite: its NaN comes next after its largest value, and there is no Inf. What stands for Inf
 // is the code between the two that no element has.
-using E4m3fn = Float16As<0x0400, 0x3f00, E4m3fnToCodes::kExponent, 0x3f7f>;
-using Hifloat8 = Float16As<0x0200, 0x7800, 0>;
-using E2m1 = Float16As<0x0400, 0x0e00, kFloat4Exponent>;
-using E1m2 = Float16As<0x0400, 0x0700, kFloat4Exponent>;
-using E8m0 = Bfloat16As<0, 0x7f00>;
+using E4m3fn = Float16As<Codes16{.min_normal = 0x0400,
+                                 .max_finite = 0x3f00,
+                                 .inf = 0x3f7f,
+                                 .exponent = E4m3fnToCodes::kExponent}>;
+using Hifloat8 = Float16As<Codes16{.min_normal = 0x0200, .max_finite = 0x7800, .inf = 0x7c00}>;
+using E2m1 = Float16As<Codes16{
+    .min_normal = 0x0400, .max_finite = 0x0e00, .inf = 0x7c00, .exponent = kFloat4Exponent}>;
+using E1m2 = Float16As<Codes16{
+    .min_normal = 0x0400, .max_finite = 0x0700, .inf = 0x7c00, .exponent = kFloat4Exponent}>;
+using E8m0 = Bfloat16As<Codes16{.min_normal = 0, .max_finite = 0x7f00, .inf = 0x7f80}>;
 
 #if defined(FASTDUMP_LOOKS_UP_BYTES)
 #include "kernels/nibbles.inl"
@@ -61,7 +68,7 @@ using E8m0 = Bfloat16As<0, 0x7f00>;
 #include "kernels/pair_places.inl"
 #include "kernels/divergence.inl"
 
-template <class F>
+template <FloatFormat F>
 constexpr void set_floats(Tier& tier, Element element) {
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
   levels[0] = check_floats<F, Direct<F>>;
@@ -69,16 +76,16 @@ constexpr void set_floats(Tier& tier, Element element) {
   levels[2] = reduce_floats<F, Direct<F>, Level::full>;
 }
 
-template <class F, class Decoder>
+template <FloatFormat F, Decoder D>
 constexpr void set_decoded(Tier& tier, Element element) {
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
-  levels[0] = check_floats<F, Decoded<F, Decoder>>;
-  levels[1] = reduce_floats<F, Decoded<F, Decoder>, Level::basic>;
-  levels[2] = reduce_floats<F, Decoded<F, Decoder>, Level::full>;
+  levels[0] = check_floats<F, Decoded<F, D>>;
+  levels[1] = reduce_floats<F, Decoded<F, D>, Level::basic>;
+  levels[2] = reduce_floats<F, Decoded<F, D>, Level::full>;
 }
 
 #if defined(FASTDUMP_LOOKS_UP_BYTES)
-template <class N>
+template <NibbleFormat N>
 constexpr void set_nibbles(Tier& tier, Element element) {
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
   levels[1] = reduce_nibbles<N, Level::basic>;
@@ -87,7 +94,7 @@ constexpr void set_nibbles(Tier& tier, Element element) {
 #endif
 
 #if defined(__AVX512VBMI__)
-template <class F>
+template <ByteFloatFormat F>
 constexpr void set_byte_floats(Tier& tier, Element element) {
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
   levels[0] = check_byte_floats<F>;
@@ -96,7 +103,7 @@ constexpr void set_byte_floats(Tier& tier, Element element) {
 }
 #endif
 
-template <class Part>
+template <FloatFormat Part>
 constexpr void set_complexes(Tier& tier, Element element) {
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
   levels[0] = reduce_complexes<Part, Level::health>;
@@ -104,19 +111,20 @@ constexpr void set_complexes(Tier& tier, Element element) {
   levels[2] = reduce_complexes<Part, Level::full>;
 }
 
-template <class T>
+template <std::integral T>
 constexpr void set_integers(Tier& tier, Element element) {
   using Limits = std::numeric_limits<T>;
+  constexpr IntegerRange<T> kAll = {.min = Limits::min(), .max = Limits::max()};
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
-  levels[1] = reduce_integers<T, Limits::max(), Limits::min(), Level::basic>;
-  levels[2] = reduce_integers<T, Limits::max(), Limits::min(), Level::full>;
+  levels[1] = reduce_integers<T, kAll, Level::basic>;
+  levels[2] = reduce_integers<T, kAll, Level::full>;
 }
 
-template <class T, class Decoder, T kMax, T kMin>
+template <std::integral T, Decoder D, IntegerRange<T> kRange>
 constexpr void set_packed_integers(Tier& tier, Element element) {
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
-  levels[1] = reduce_packed_integers<T, Decoder, kMax, kMin, Level::basic>;
-  levels[2] = reduce_packed_integers<T, Decoder, kMax, kMin, Level::full>;
+  levels[1] = reduce_packed_integers<T, D, kRange, Level::basic>;
+  levels[2] = reduce_packed_integers<T, D, kRange, Level::full>;
 }
 
 constexpr Tier make_tier(const char* name) {
@@ -157,15 +165,15 @@ constexpr Tier make_tier(const char* name) {
 #else
   set_decoded<E2m1, E2m1ToFloat16>(tier, Element::float4_e2m1fn);
   set_decoded<E1m2, E1m2ToFloat16>(tier, Element::float4_e1m2);
-  set_packed_integers<std::int8_t, Int4ToInt8, 7, -8>(tier, Element::int4);
+  set_packed_integers<std::int8_t, Int4ToInt8, {.min = -8, .max = 7}>(tier, Element::int4);
 #endif
   // They have no NaN and no Inf.
   for (const Element element : {Element::float4_e2m1fn, Element::float4_e1m2}) {
     tier.reduce[static_cast<int>(element)][static_cast<int>(Level::health)] = nullptr;
   }
-  set_packed_integers<std::int8_t, Int2ToInt8, 1, -2>(tier, Element::int2);
-  set_packed_integers<std::uint8_t, Uint2ToUint8, 3, 0>(tier, Element::uint2);
-  set_packed_integers<std::uint8_t, Uint1ToUint8, 1, 0>(tier, Element::uint1);
+  set_packed_integers<std::int8_t, Int2ToInt8, {.min = -2, .max = 1}>(tier, Element::int2);
+  set_packed_integers<std::uint8_t, Uint2ToUint8, {.min = 0, .max = 3}>(tier, Element::uint2);
+  set_packed_integers<std::uint8_t, Uint1ToUint8, {.min = 0, .max = 1}>(tier, Element::uint1);
   for (const Element element : {Element::float4_e2m1fn, Element::float4_e1m2, Element::int4}) {
     tier.unpack[static_cast<int>(element)] = Uint4ToUint8::decode;
   }
