@@ -85,7 +85,7 @@ class FileBytes {
     return std::to_integer<std::uint64_t>(file_->read(at_++, 1, kAhead).front());
   }
   void skip(std::uint64_t n) { at_ += n; }
-  // They stay until the next byte is read.
+  // The bytes stay until the next one is read.
   std::span<const std::byte> bytes(const Field& field) const {
     return file_->read(field.offset, static_cast<std::size_t>(field.nbytes), kAhead);
   }

@@ -28,7 +28,7 @@ class Mapping {
   int error() const { return error_; }  // errno
 
   // Gives back the pages of [offset, offset + nbytes) and those that faults on them brought along.
-  // They stay readable, at the price of a fault.
+  // All stay readable, at the price of a fault.
   void drop(std::uint64_t offset, std::size_t nbytes) const;
 
  private:

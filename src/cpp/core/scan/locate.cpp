@@ -193,7 +193,8 @@ class Locator {
     return std::move(located_);
   }
 
-  // Its io and index are those of a tensor of the first dump: the note tells them apart.
+  // A tensor of an appended dump has the io and index of one of the first: the note tells them
+  // apart.
   static void mark_appended(TensorDescription& tensor, std::size_t i, std::size_t n) {
     Note note("of dump " + std::to_string(i + 1) + " of " + std::to_string(n) + " in this file");
     note.add(tensor.note);

@@ -70,7 +70,7 @@ class Index {
   Positions nameless(PositionsView positions) const;
   std::set<std::string> op_names(PositionsView positions) const;
   IndexSummary summary(PositionsView positions) const;
-  // These files alone, in this order: for a Scan.
+  // A tree of these files alone, in this order: for a Scan.
   FileTree tree(PositionsView positions) const;
 
  private:
