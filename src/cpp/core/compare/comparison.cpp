@@ -214,7 +214,16 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
       compare_one_piece(strips, missing, thread.pass, result);
       return true;
     }
-    publish(make_job(i, missing, std::move(strips), std::nullopt), thread);
+    auto job = make_job(i, missing, std::move(strips), std::nullopt);
+    if (job->n_chunks() > 1) {
+      publish(job, thread);
+    } else {
+      // A pair of one chunk is not worth the help of other threads.
+      while (job != nullptr && !has_ended()) {
+        do_step(*job, thread);
+        job = end_job(*job, thread);
+      }
+    }
     return false;
   }
 

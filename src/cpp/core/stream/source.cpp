@@ -24,12 +24,14 @@ ReadResult Source::read(std::uint64_t offset, std::span<std::byte> buffer) const
   return {result.nbytes + rest.nbytes, rest.error};
 }
 
-const Source::Size& Source::size() const {
+Source::Size Source::size() const {
   if (is_size_known_) return size_;
-  std::call_once(size_once_, [&] {
-    const std::int64_t found = file_.size();
-    size_ = found < 0 ? Size{0, static_cast<int>(-found)} : Size{static_cast<std::uint64_t>(found)};
-  });
+  // A call_once would be a system call for each file.
+  const std::lock_guard lock(size_mutex_);
+  if (is_size_known_) return size_;
+  const std::int64_t found = file_.size();
+  size_ = found < 0 ? Size{0, static_cast<int>(-found)} : Size{static_cast<std::uint64_t>(found)};
+  is_size_known_ = true;
   return size_;
 }
 

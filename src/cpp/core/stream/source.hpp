@@ -35,7 +35,7 @@ class Source {
     std::uint64_t nbytes = 0;
     int error = 0;  // errno: the system did not tell
   };
-  const Size& size() const;
+  Size size() const;
   bool is_memory() const { return is_memory_; }
   bool is_on_network() const { return !is_memory() && fastdump::is_on_network(file_); }
 
@@ -60,9 +60,9 @@ class Source {
   }
   const File file_;
   const bool is_memory_ = false;
-  mutable std::once_flag size_once_;
+  mutable std::mutex size_mutex_;
   mutable Size size_;
-  const bool is_size_known_ = false;       // from the beginning
+  mutable std::atomic<bool> is_size_known_ = false;
   const std::span<const std::byte> head_;  // what is known of a file; all that is in memory
   std::once_flag map_once_;
   std::unique_ptr<Mapping> mapping_;

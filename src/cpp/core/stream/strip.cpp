@@ -22,7 +22,7 @@ ReadElements gather_elements(Source& source, const Strip& strip, std::uint64_t f
 }  // namespace
 
 Shortage shortage_of(const Source& source, const Strip& strip, std::uint64_t n) {
-  const auto& [source_nbytes, error] = source.size();
+  const auto [source_nbytes, error] = source.size();
   if (error != 0) return {n, error};
   const std::uint64_t n_left = source_nbytes - std::min(strip.offset, source_nbytes);
   if (strip.gathered != nullptr) return {n_left < strip.gathered->stored_nbytes() ? n : 0, 0};
