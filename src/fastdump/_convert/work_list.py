@@ -26,6 +26,7 @@ class WorkList:
         self._n_busy = 0
         self._changed = threading.Condition()
         self._stopped = threading.Event()
+        self._finished = threading.Event()  # apart: `wait` must not wake up at every change
         self._error: BaseException | None = None
         self._n_working = n_threads
         # Daemons: a disk that does not answer must not keep the process from ending.
@@ -46,8 +47,7 @@ class WorkList:
 
         An exception of a task ends all others and is raised here.
         """
-        with self._changed:
-            finished = self._changed.wait_for(lambda: self._n_working == 0, timeout_s)
+        finished = self._finished.wait(timeout_s)
         if finished and self._error is not None:
             raise self._error
         return finished
@@ -89,8 +89,10 @@ class WorkList:
             self._stopped.set()
         finally:
             with self._changed:
+                self._changed.notify_all()  # in case this ends the others too
                 self._n_working -= 1
-                self._changed.notify_all()  # `wait`, and the others in case this ends them too
+                if self._n_working == 0:
+                    self._finished.set()
 
     def _take(self) -> Task | None:
         with self._changed:

@@ -49,10 +49,11 @@ def compare_addresses(
     compared = ByteComparison()
     changed: list[tuple[WatcherComparison, Write, StoredTensor, int]] = []
     for order, execution in enumerate(executions):
-        unread = uncompared(execution)
-        if execution.status != "ok" and is_selected(unread, selection):
-            counts[execution.status] += 1
-            found.append(unread)
+        if execution.status != "ok":
+            unread = uncompared(execution)
+            if is_selected(unread, selection):
+                counts[execution.status] += 1
+                found.append(unread)
         own = execution.of("output")
         for seen in execution.of("input"):
             if not seen.address or not seen.nbytes:
