@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <ios>
 #include <map>
 #include <optional>
 #include <string>
@@ -103,6 +105,13 @@ class Dump {
   std::size_t nbytes(std::size_t i) const { return contents_[i].size(); }
   void shrink(std::size_t i, std::size_t nbytes) const {
     std::filesystem::resize_file(file(i), nbytes);
+  }
+  // What a read that meets a cut may find behind the end to come: a page that was cleared.
+  void clear_from(std::size_t i, std::size_t begin) const {
+    std::fstream file(this->file(i), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(begin));
+    const std::string zeros(nbytes(i) - begin, '\0');
+    file.write(zeros.data(), static_cast<std::streamsize>(zeros.size()));
   }
   void restore(std::size_t i) const {
     directory_.write(name_of(static_cast<int>(i)), contents_[i]);
@@ -406,6 +415,23 @@ void test_comparisons_of_files_that_shrink(const Dump& dump, const Compared& exp
   CHECK(n_truncated != 0);
 }
 
+// The zeros that a read finds where a file is being cut are no elements.
+void test_comparisons_that_read_cleared_pages(const Dump& dump, const Compared& expected,
+                                              std::size_t file) {
+  const Setup setup = {Engine::read, 1};
+  const std::size_t n_calls = compare(dump, setup, nothing).n_calls;
+  const std::size_t nbytes = dump.nbytes(file) / 2 + 1;
+  for (std::size_t k = 0; k < n_calls; ++k) {
+    const auto cut = [&](Call call, std::size_t n) {
+      if (n == k && call == Call::read) dump.clear_from(file, nbytes);
+      if (n == k + 1) dump.shrink(file, nbytes);
+      return Verdict{};
+    };
+    check_honest(compare(dump, setup, cut), expected, "");
+    dump.restore(file);
+  }
+}
+
 // The mean, or what was thrown.
 struct Reduced {
   std::optional<double> mean;
@@ -527,6 +553,9 @@ int main() {
       test_comparisons_of_files_that_shrink(dump, compared, setup, file);
     }
     test_arrays_in_files(dump, setup);
+  }
+  for (const std::size_t file : {0UL, 2UL, 3UL, 4UL}) {
+    test_comparisons_that_read_cleared_pages(dump, compared, file);
   }
   test_conversions(dump);
   return tests::exit_code();

@@ -240,7 +240,10 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
   void compare_one_piece(const PairOfStrips& strips, const Shortages<2>& known_missing,
                          PairPass::Thread& thread, PairResult& result) {
     const auto n = static_cast<std::size_t>(strips.track.n_elements);
-    const LoadedPiece<2> loaded = read_piece(strips.sources, strips.track, 0, n, thread.buffers);
+    LoadedPiece<2> loaded = read_piece(strips.sources, strips.track, 0, n, thread.buffers);
+    if (has_lost(strips.sources, strips.track, 0, n)) {
+      loaded = read_piece(strips.sources, strips.track, 0, n, thread.buffers);
+    }
     thread.reducer.begin(strips.a, strips.b, std::nullopt);
     thread.reducer.visit(loaded.piece);
     bytes_done_ += strips.track.nbytes(loaded.piece.n);

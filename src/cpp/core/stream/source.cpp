@@ -24,6 +24,13 @@ ReadResult Source::read(std::uint64_t offset, std::span<std::byte> buffer) const
   return {result.nbytes + rest.nbytes, rest.error};
 }
 
+bool Source::has_lost(std::uint64_t end) const {
+  if (is_memory_ || end <= head_.size()) return false;
+  const std::uint64_t had = is_size_known_ ? std::min(end, size_.nbytes) : end;
+  const std::int64_t now = file_.size();
+  return now < 0 || static_cast<std::uint64_t>(now) < had;
+}
+
 Source::Size Source::size() const {
   if (is_size_known_) return size_;
   // A call_once would be a system call for each file.

@@ -41,6 +41,9 @@ class Source {
 
   // Fills `buffer` from `offset` on.
   ReadResult read(std::uint64_t offset, std::span<std::byte> buffer) const;
+  // Whether bytes before `end` that the file had are gone, or the system does not tell any more. A
+  // read that meets the cut may return zeros for what goes, so this is asked after reads.
+  bool has_lost(std::uint64_t end) const;
 
   // Maps the file, once, so that its bytes can be looked at where they are. Returns 0, or the errno
   // of the system's refusal.
