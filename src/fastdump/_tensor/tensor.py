@@ -542,7 +542,7 @@ class Tensor(DescribedTensor):
         else:
             n = int(self._description["n_elements"])
         # numpy refuses an empty array if its other dimensions are too large.
-        extent = math.prod(dim for dim in declared if dim) * element.dtype.itemsize
+        extent = (n or math.prod(dim for dim in declared if dim)) * element.dtype.itemsize
         if n == n_declared and len(declared) <= _MAX_NDIM and extent <= _MAX_NBYTES:
             return declared
         return (n,)

@@ -74,5 +74,6 @@ def read_header(record: Record) -> Execution:
     except OSError as error:
         note = error.strerror or str(error)
         return Execution(record, record.op_name, (), "unreadable", note)
-    tensors = tuple(StoredTensor.of(Tensor(file, described)) for described in header["tensors"])
+    nbytes = header["file_nbytes"]
+    tensors = tuple(StoredTensor.of(Tensor(file, one, nbytes)) for one in header["tensors"])
     return Execution(record, header["op_name"] or record.op_name, tensors, "ok", header["note"])
