@@ -306,6 +306,22 @@ TensorPlace place_of(const Dump& dump, std::size_t file, std::size_t n) {
   return place;
 }
 
+// The zeros that a read finds where a file is being cut are no elements.
+void test_scans_that_read_cleared_pages(const Dump& dump, const Rows& expected, std::size_t file) {
+  const Setup setup = {Engine::read, 1};
+  const std::size_t n_calls = scan(dump, setup, nothing).n_calls;
+  const std::size_t nbytes = dump.nbytes(file) / 2 + 1;
+  for (std::size_t k = 0; k < n_calls; ++k) {
+    const auto cut = [&](Call call, std::size_t n) {
+      if (n == k && call == Call::read) dump.clear_from(file, nbytes);
+      if (n == k + 1) dump.shrink(file, nbytes);
+      return Verdict{};
+    };
+    check_honest(scan(dump, setup, cut).rows, expected, "");
+    dump.restore(file);
+  }
+}
+
 // Of one piece, of several chunks, and of elements that are gathered on one side.
 std::vector<TensorPair> make_pairs(const Dump& dump) {
   TensorPlace matrix = place_of(dump, 4, kRows * kStoredColumns);
@@ -415,7 +431,6 @@ void test_comparisons_of_files_that_shrink(const Dump& dump, const Compared& exp
   CHECK(n_truncated != 0);
 }
 
-// The zeros that a read finds where a file is being cut are no elements.
 void test_comparisons_that_read_cleared_pages(const Dump& dump, const Compared& expected,
                                               std::size_t file) {
   const Setup setup = {Engine::read, 1};
@@ -555,6 +570,7 @@ int main() {
     test_arrays_in_files(dump, setup);
   }
   for (const std::size_t file : {0UL, 2UL, 3UL, 4UL}) {
+    test_scans_that_read_cleared_pages(dump, rows, file);
     test_comparisons_that_read_cleared_pages(dump, compared, file);
   }
   test_conversions(dump);

@@ -115,7 +115,23 @@ class Locator {
     located_.head = buffer_.first(first.nbytes);
     located_.nbytes = first.nbytes;
     may_go_on_ = first.nbytes < kFirstReadBytes;
-    return may_go_on_ ? 0 : read_rest();
+    return may_go_on_ ? read_again_if_cut() : read_rest();
+  }
+
+  // A read that meets a cut may return zeros for what goes, and they reach to its end. Returns an
+  // errno.
+  int read_again_if_cut() {
+    if (located_.head.empty() || located_.head.back() != std::byte{0}) return 0;
+    const std::int64_t size = file_.size();
+    if (size < 0) return static_cast<int>(-size);
+    return static_cast<std::uint64_t>(size) < located_.head.size() ? read_again() : 0;
+  }
+
+  int read_again() {
+    const ReadResult again = read_at(file_, buffer_.first(located_.head.size()), 0);
+    located_.head = buffer_.first(again.nbytes);
+    located_.nbytes = again.nbytes;
+    return again.error;
   }
 
   // If a short read gave one dump and nothing else, nobody has to be asked whether the file ends
@@ -153,12 +169,13 @@ class Locator {
     const std::size_t n = located_.head.size();
     const std::int64_t size = file_.size();
     if (size < 0) return static_cast<int>(-size);
-    located_.nbytes = std::max<std::uint64_t>(located_.nbytes, static_cast<std::uint64_t>(size));
+    if (static_cast<std::uint64_t>(size) < n) return read_again();
+    located_.nbytes = static_cast<std::uint64_t>(size);
     if (located_.nbytes > buffer_.size()) return 0;
     const ReadResult rest = read_at(file_, buffer_.subspan(n, located_.nbytes - n), n);
     located_.head = buffer_.first(n + rest.nbytes);
     located_.nbytes = located_.head.size();
-    return rest.error;
+    return rest.error != 0 ? rest.error : read_again_if_cut();
   }
 
   LocatedFile with_statistics(StatisticsCsv csv, const Selection& selection) {
