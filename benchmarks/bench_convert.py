@@ -51,7 +51,7 @@ def test_convert(
 
     def convert() -> None:
         converted = fastdump.convert(dump, out, threads=threads)
-        assert (converted.written, converted.failed) == (N_CONVERT_FILES, ())
+        assert (converted.written, converted.findings) == (N_CONVERT_FILES, ())
 
     def copy() -> None:
         subprocess.run(["cp", "-r", dump, out], check=True)
