@@ -108,10 +108,10 @@ class Dump {
   }
   // What a read that meets a cut may find behind the end to come: a page that was cleared.
   void clear_from(std::size_t i, std::size_t begin) const {
-    std::fstream file(this->file(i), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(static_cast<std::streamoff>(begin));
+    std::fstream stream(file(i), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(static_cast<std::streamoff>(begin));
     const std::string zeros(nbytes(i) - begin, '\0');
-    file.write(zeros.data(), static_cast<std::streamsize>(zeros.size()));
+    stream.write(zeros.data(), static_cast<std::streamsize>(zeros.size()));
   }
   void restore(std::size_t i) const {
     directory_.write(name_of(static_cast<int>(i)), contents_[i]);
