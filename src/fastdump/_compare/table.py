@@ -26,7 +26,6 @@ from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.arrow_column import count_by, is_in, is_null
 from fastdump._table.column_table import ColumnTable
 from fastdump._table.selected import absence_text, matching_rows, selected_rows
-from fastdump._table.table_text import shown_html, shown_text
 from fastdump._words.html import page
 from fastdump._words.printable import printable
 from fastdump._words.text_table import Cell, TextTable
@@ -385,12 +384,6 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
         )
         lengths = (len(operators), len(pairs), len(unpaired))
         return list(zip(titles, lengths, tables, strict=True))
-
-    def __repr__(self) -> str:
-        return shown_text(self._facts(), len(self), self._laid_out)
-
-    def _repr_html_(self) -> str:
-        return shown_html(self._facts(), len(self), self._laid_out)
 
     def _laid_out(self, n_worst: int | None, width: int | None) -> TextTable:
         return pair_table(self if n_worst is None else self.worst(n_worst), width=width)

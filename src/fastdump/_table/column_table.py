@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from fastdump._words.text_table import TextTable
+
 Row = TypeVar("Row")
 
 # Arrays of the columns that are numbers; NaN, 0 or False in the place of null.
@@ -394,6 +396,26 @@ class ColumnTable(Generic[Row]):
     def _is_in_csv(self, name: str) -> bool:
         """Tell whether a column says anything, so that a CSV file has it."""
         return True
+
+    # What lays out text takes longer to import than most tables take to compute.
+
+    def __repr__(self) -> str:
+        from fastdump._table.table_text import shown_text
+
+        return shown_text(self._facts(), len(self), self._laid_out)
+
+    def _repr_html_(self) -> str:
+        from fastdump._table.table_text import shown_html
+
+        return shown_html(self._facts(), len(self), self._laid_out)
+
+    def _facts(self) -> list[str]:
+        """Return the lines that stand above the rows where a table is shown."""
+        raise NotImplementedError
+
+    def _laid_out(self, n_worst: int | None, width: int | None) -> TextTable:
+        """Return the `n_worst` worst rows, or all in order for None, laid out in `width` cells."""
+        raise NotImplementedError
 
     def to_json_lines(self) -> Iterator[str]:
         """Yield the pieces of the JSON text that `write` makes, in ASCII."""

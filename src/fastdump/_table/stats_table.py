@@ -253,20 +253,7 @@ class StatsTable(ColumnTable[StatsRow]):
 
         return findings_line(self._batch, self.skipped)
 
-    # What lays out text takes longer to import than most tables take to compute.
-
-    def __repr__(self) -> str:
-        from fastdump._table.table_text import shown_text
-
-        return shown_text(self._facts(), len(self), self._laid_out)
-
-    def _repr_html_(self) -> str:
-        from fastdump._table.table_text import shown_html
-
-        return shown_html(self._facts(), len(self), self._laid_out)
-
     def _laid_out(self, n_worst: int | None, width: int | None) -> TextTable:
-        """Return the `n_worst` worst rows, or all in order for None, laid out in `width` cells."""
         from fastdump._table.row_text import row_table
 
         return row_table(self if n_worst is None else self.worst(n_worst), width=width)
