@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fastdump import testing
+from fastdump import _core, testing
 
 Array = np.ndarray[Any, Any]
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(0, 1, (4, 6)).astype(np.float32)
 W = RNG.normal(0, 1, (6, 6)).astype(np.float32)
+
+
+def state_of(path: bytes | Path) -> int:
+    """Return the state of a file, as its header's reader has found it; 0 if there is no file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        return _core.file_state(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def with_states(places: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return places, (path, offset, dtype, n), perhaps with a layout, as the core takes them."""
+    return [
+        (path, state_of(path), offset, dtype, n, layout[0] if layout else None)
+        for path, offset, dtype, n, *layout in places
+    ]
 
 
 def write_op(

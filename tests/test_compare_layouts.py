@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
+from comparisons import with_states
 
 from fastdump import _core
 
@@ -28,7 +29,9 @@ ENGINES = ("mmap", "read", "auto")
 def run(
     a: list[Place], b: list[Place], *, threads: int = 2, engine: str = "auto"
 ) -> list[dict[str, Any]]:
-    comparison = _core.Comparison(a, b, threads=threads, engine=engine, **OPTIONS)
+    comparison = _core.Comparison(
+        with_states(a), with_states(b), threads=threads, engine=engine, **OPTIONS
+    )
     comparison.run(None, 1.0)
     rows: list[dict[str, Any]] = pa.table(pa.record_batch(comparison.table())).to_pylist()
     assert comparison.progress().pairs_done == len(rows)
@@ -308,7 +311,7 @@ def test_several_tensors_of_one_file_on_both_sides(tmp_path: Path, threads: int)
 
 
 def test_arguments_that_are_no_place(tmp_path: Path) -> None:
-    host = write_host(tmp_path / "a", np.zeros(3, np.float16))
-    for wrong in (host[:3], (*host[:4], "NCHW"), (*host, None)):
+    (host,) = with_states([write_host(tmp_path / "a", np.zeros(3, np.float16))])
+    for wrong in (host[:5], (*host[:5], "NCHW"), (*host, None)):
         with pytest.raises(TypeError):
-            run([wrong], [host])  # type: ignore[list-item]
+            _core.Comparison([wrong], [host], threads=1, engine="auto", **OPTIONS)

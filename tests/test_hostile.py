@@ -632,9 +632,7 @@ def test_files_that_change_during_a_scan(
 ) -> None:
     changed, rows, skipped = json.loads(run_python(CHANGES, tmp_path, engine))
     assert changed
-    status, count, *_ = rows.pop("Aaa")
-    assert status == "truncated"
-    assert (1 << 20) // 4 <= count < (1 << 38) // 4
+    assert rows.pop("Aaa")[:4] == ["changed", None, None, None]
     assert {op: tuple(row[:4]) for op, row in rows.items()} == {
         "deleted": ("unreadable", None, None, None),
         "replaced": ("ok", 7, 9, 9),
@@ -680,7 +678,7 @@ for turn in range(40):
     (row,) = fastdump.stats(path, engine=engine, threads=1 + turn % 3)
     helper.join()
     statuses.append(row.status)
-    if row.status == "malformed":
+    if row.status in ("malformed", "changed"):
         assert row.count is None, row
         continue
     assert row.status in ("ok", "truncated"), row
@@ -700,7 +698,7 @@ def test_a_file_that_shrinks_at_any_moment(
 ) -> None:
     statuses = run_python(SHRINKING, tmp_path, engine).split()
     assert len(statuses) == 40
-    assert "truncated" in statuses
+    assert {"truncated", "changed"} & set(statuses)
 
 
 # The file ends in the middle of its last page: what is behind reads as zeros without a fault.
@@ -708,7 +706,7 @@ CUT_IN_LAST_PAGE = """
 import os, sys
 import numpy as np
 import fastdump
-from fastdump import _core
+from fastdump._scan import TableScan
 from fastdump.testing import TensorSpec, dump_header
 
 root, engine = sys.argv[1:]
@@ -717,7 +715,7 @@ ones = np.ones(300_000, np.float32)
 specs = [TensorSpec(b"", "INT8", shape=(hole,), size=hole), TensorSpec(ones)]
 header = dump_header(outputs=specs)
 path = os.path.join(root, "Add.cut.1.2.1700000000000000")
-options = dict(follow_links=False, logical=False, selection=fastdump.Selection().native())
+options = dict(level="basic", threads=1, engine=engine)
 for n_cut in (1, 1000, 4096):
     with open(path, "wb") as file:
         file.write(header)
@@ -731,13 +729,11 @@ for n_cut in (1, 1000, 4096):
             os.truncate(path, size - n_cut)
             done_at_cut.append(progress.bytes_done)
 
-    scan = _core.Scan([os.fsencode(path)], level="basic", threads=1, engine=engine, **options)
-    scan.run(cut, 0)
-    row = fastdump.StatsTable(scan.table(), level="basic")[1]
+    scan = TableScan([os.fsencode(path)], fastdump.Selection(), **options)
+    scan._scan.run(cut, 0)
+    (row,) = scan.table()
     assert done_at_cut[0] < hole, done_at_cut
-    assert row.status == "truncated", row
-    assert row.count == ones.size - -(-n_cut // 4), row
-    assert (row.max, row.min, row.mean) == (1, 1, 1), row
+    assert (row.status, row.io, row.count, row.min) == ("changed", None, None, None), row
 """
 
 

@@ -18,6 +18,7 @@ import pytest
 
 import fastdump
 from fastdump import _core
+from fastdump._scan import TableScan
 from fastdump.testing import BufferSpec, TensorSpec, dump_header, write_dump
 
 TS = 1_700_000_000_000_000
@@ -763,22 +764,20 @@ def count_tasks() -> int:
     return len(list(tasks.iterdir())) if tasks.is_dir() else 0
 
 
+def new_table_scan(path: Path) -> TableScan:
+    paths = [os.fsencode(path)]
+    return TableScan(paths, fastdump.Selection(), level="basic", threads=2, engine="read")
+
+
 def new_scan(path: Path) -> _core.Scan:
-    return _core.Scan(
-        [os.fsencode(path)],
-        level="basic",
-        threads=2,
-        engine="read",
-        logical=False,
-        follow_links=False,
-        selection=fastdump.Selection().native(),
-    )
+    return new_table_scan(path)._scan
 
 
 def test_what_was_finished_before_an_interruption_can_be_read(huge_dump: Path) -> None:
     for i in range(5):
         write(huge_dump.with_name(name("Aaa.small", ts=TS + i)))  # before the huge one by name
-    scan = new_scan(huge_dump.parent)
+    table_scan = new_table_scan(huge_dump.parent)
+    scan = table_scan._scan
 
     def stop(progress: _core.Progress) -> None:
         if progress.files_done >= 5 and progress.bytes_done > 1 << 23:
@@ -786,7 +785,7 @@ def test_what_was_finished_before_an_interruption_can_be_read(huge_dump: Path) -
 
     with pytest.raises(StopHereError):
         scan.run(stop, 0)
-    table = fastdump.StatsTable(scan.table(), level="basic")
+    table = table_scan.table()
     assert column(table, "op_type") == ["Aaa"] * 5
     assert column(table, "max") == [1] * 5
     done = scan.progress().bytes_done
@@ -812,7 +811,8 @@ def test_ctrl_c_stops_the_scan(huge_dump: Path) -> None:
 
 def test_other_python_threads_run_while_a_scan_runs(huge_dump: Path) -> None:
     """Without releasing the GIL this thread would see no progress, or only all of it."""
-    scan = new_scan(huge_dump)
+    table_scan = new_table_scan(huge_dump)
+    scan = table_scan._scan
     helper = threading.Thread(target=scan.run, args=(None, 0.1))
     helper.start()
     seen = set()
@@ -821,8 +821,8 @@ def test_other_python_threads_run_while_a_scan_runs(huge_dump: Path) -> None:
     os.truncate(huge_dump, 1 << 20)  # now the rest is soon done
     helper.join()
     assert len(seen) == 20
-    (row,) = fastdump.StatsTable(scan.table(), level="basic")
-    assert row.status == "truncated"
+    (row,) = table_scan.table()
+    assert row.status == "changed"
 
 
 def test_two_scans_at_the_same_time(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import fastdump
-from fastdump import testing
+from fastdump import FileChangedError, testing
 from fastdump._tensor.tensor import tensors_in
 from fastdump._watcher.bytes_compared import ByteComparison, StoredTensor, _Flags
 from fastdump._watcher.names import WatchedName, read_name, splits
+from fastdump._watcher.records import Change
 from fastdump.demo import write_demo, write_overflow_demo, write_watcher_demo
 
 START = 1_700_000_000_000_000
@@ -375,17 +376,31 @@ def test_a_shape_that_is_not_that_of_the_bytes(tmp_path: Path) -> None:
         assert found.change.first_element == 9
 
 
-def test_a_file_that_shrinks_while_it_is_compared(tmp_path: Path) -> None:
+def test_a_file_that_changes_while_it_is_compared(tmp_path: Path) -> None:
     left, right = (stored(write(tmp_path, name, [A])) for name in ("one", "other"))
     path = Path(right.path)
     path.write_bytes(path.read_bytes()[:-100])
-    change, done = ByteComparison().compare(left, right)
-    assert (change, done) == (None, 28)
-    different = changed(A, 0)
-    path.write_bytes(path.read_bytes()[:-28] + different.tobytes()[:28])
-    change, _ = ByteComparison().compare(left, right)
-    assert change is not None
-    assert ByteComparison().describe(left, right, change) == change
+    compared = ByteComparison()
+    for attempt in (compared.compare, lambda *both: compared.describe(*both, Change(1, 0, 0))):
+        with pytest.raises(FileChangedError):
+            attempt(left, right)
+
+
+def test_a_file_that_changes_before_it_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "C", [A])
+    path = write(tmp_path, "X_To_C", [changed(A, 9)], at=1)
+    compare = ByteComparison.compare
+
+    def compare_later(self: ByteComparison, *tensors: StoredTensor) -> Any:
+        path.write_bytes(path.read_bytes())
+        return compare(self, *tensors)
+
+    monkeypatch.setattr(ByteComparison, "compare", compare_later)
+    (found,) = fastdump.watcher(tmp_path).comparisons
+    assert (found.status, found.change) == ("unreadable", None)
+    assert "the file changed after its header was read" in found.note
 
 
 def test_memory_does_not_grow_with_the_tensors(tmp_path: Path) -> None:

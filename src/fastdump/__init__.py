@@ -27,6 +27,7 @@ from fastdump import errors as errors
 from fastdump.errors import ClosedDumpError as ClosedDumpError
 from fastdump.errors import DumpFormatError as DumpFormatError
 from fastdump.errors import FastdumpError as FastdumpError
+from fastdump.errors import FileChangedError as FileChangedError
 from fastdump.errors import LayoutError as LayoutError
 from fastdump.errors import MissingDependencyError as MissingDependencyError
 from fastdump.errors import NoDumpError as NoDumpError

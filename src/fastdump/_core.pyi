@@ -10,6 +10,9 @@ __version__: str
 class FormatError(Exception):
     """A file is not what its format asks for; fastdump raises DumpFormatError in its place."""
 
+class FileChangedError(FormatError):
+    """A file is not in the state that was asked for; fastdump raises its own class instead."""
+
 class LayoutError(Exception):
     """There is no way to the host's order; fastdump raises its own LayoutError in its place."""
 
@@ -48,11 +51,21 @@ def compare_buffers(
     """Return the metrics of elements that lie in `a` and, as reference, in `b` as in dumps."""
 
 def reduce_file(
-    path: bytes, offset: int, dtype: str, n_elements: int, level: str, threads: int
+    path: bytes, state: int, offset: int, dtype: str, n_elements: int, level: str, threads: int
 ) -> dict[str, int | float | None]:
-    """Return the statistics of elements that lie in a file as in a dump, from `offset` on."""
+    """Return the statistics of elements that lie in a file as in a dump, from `offset` on.
 
-def read_into(path: bytes, offset: int, out: Buffer) -> int:
+    `state` is, here and elsewhere, what `describe_file` tells as "state" of the file: where the
+    file is in another one, or changes meanwhile, FileChangedError is raised.
+    """
+
+def file_state(descriptor: int) -> int:
+    """Return the state of an open file."""
+
+def require_state(path: bytes, state: int) -> None:
+    """Raise FileChangedError if the file is not in this state."""
+
+def read_into(path: bytes, state: int, offset: int, out: Buffer) -> int:
     """Fill `out` from a place in a file; return the bytes read, fewer where the file ends."""
 
 def unpack(data: Buffer, dtype: str, n_elements: int, out: Buffer, threads: int) -> None:
@@ -79,11 +92,20 @@ class _pybind11_type(type): ...
 class MappedFile(metaclass=_pybind11_type):
     """A file in memory. If written to by copy_on_write, that stays in this mapping."""
 
-    def __init__(self, path: bytes, copy_on_write: bool = False) -> None: ...
+    def __init__(self, path: bytes, state: int, copy_on_write: bool = False) -> None: ...
     @property
     def data(self) -> memoryview: ...
     @property
     def nbytes(self) -> int: ...
+
+class GuardedMapping(metaclass=_pybind11_type):
+    """A mapping that one thread reads, in a `with` block, while its file may become shorter."""
+
+    def __init__(self, mapping: MappedFile) -> None: ...
+    def __enter__(self) -> MappedFile: ...
+    def __exit__(self, *args: object) -> None: ...
+    @property
+    def lost(self) -> bool: ...
 
 class HostLayout(metaclass=_pybind11_type):
     """Where the elements of a host array lie in a stored tensor."""
@@ -244,7 +266,7 @@ class Scan(metaclass=_pybind11_type):
     def table(self) -> Table: ...
     def skipped(self) -> dict[str, int]: ...
 
-_Place: TypeAlias = tuple[bytes, int, str, int] | tuple[bytes, int, str, int, HostLayout | None]
+_Place: TypeAlias = tuple[bytes, int, int, str, int, HostLayout | None]
 
 class ComparisonProgress(metaclass=_pybind11_type):
     """How far a comparison is."""
@@ -260,8 +282,8 @@ class ComparisonProgress(metaclass=_pybind11_type):
 class Comparison(metaclass=_pybind11_type):
     """Tensors of `a`, each compared with the one at the same place in `b`, the reference.
 
-    A tensor is (path, offset of its elements, dtype, number of stored elements) and, where its host
-    array is wanted, how that lies in it.
+    A tensor is (path, state of the file, offset of its elements, dtype, number of stored elements,
+    how its host array lies in it), where None compares the elements as they are stored.
     """
 
     def __init__(

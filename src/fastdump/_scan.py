@@ -6,10 +6,13 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from arro3.core import RecordBatch
+
 from fastdump import _core
 from fastdump._arguments import check_engine, n_threads
 from fastdump._progress import INTERVAL_S, reporting
 from fastdump._selection import Selection
+from fastdump._table.file_states import FileStates
 from fastdump._table.named_tensors import NamedTensors
 from fastdump._table.selected import selected_rows
 from fastdump._table.stats_table import StatsTable
@@ -87,8 +90,11 @@ class TableScan:
 
     def table(self) -> StatsTable:
         """Return the rows that are finished: all of them unless the scan was interrupted."""
+        rows = RecordBatch.from_arrow(self._scan.table())
+        states = FileStates(rows.column("path"), rows.column("state"))
         table = StatsTable.scanned(
-            self._scan.table(),
+            rows.select([name for name in rows.column_names if name != "state"]),
+            states=states,
             level=self._level,
             skipped=self._scan.skipped(),
             roots=self._roots,

@@ -20,7 +20,7 @@ from fastdump._words.quantities import merged_ranges, ranges_text
 IO = ("input", "output", "buffer", "space")
 STATUSES = (
     *("ok", "truncated", "absent", "size_mismatch", "unsupported"),
-    *("malformed", "unreadable"),
+    *("malformed", "unreadable", "changed"),
 )
 
 NumberRange: TypeAlias = tuple[int, int]
@@ -75,8 +75,8 @@ class Selection:
     io
         Some of "input", "output", "buffer" and "space".
     status
-        Some of "ok", "truncated", "absent", "size_mismatch", "unsupported", "malformed" and
-        "unreadable".
+        Some of "ok", "truncated", "absent", "size_mismatch", "unsupported", "malformed",
+        "unreadable" and "changed".
 
     Notes
     -----

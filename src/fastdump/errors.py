@@ -6,6 +6,7 @@ __all__ = [
     "ClosedDumpError",
     "DumpFormatError",
     "FastdumpError",
+    "FileChangedError",
     "LayoutError",
     "MissingDependencyError",
     "NoDumpError",
@@ -26,6 +27,15 @@ class DumpFormatError(FastdumpError, ValueError):
     """The bytes of a file do not follow its format.
 
     The message names the file, the position in it, what was found and what was expected.
+    """
+
+
+class FileChangedError(DumpFormatError):
+    """A dump file is no longer the one whose header was read, or changed while it was read.
+
+    It was written to, cut, replaced, or renamed; or only its permissions changed, which looks the
+    same. Nothing was returned that the present file does not hold. To read it as it is now, open
+    the dump again.
     """
 
 

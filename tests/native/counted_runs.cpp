@@ -17,7 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#include "aged_system.hpp"
 #include "core/dtype.hpp"
+#include "core/io/system.hpp"
 #include "core/scan/scan_table.hpp"
 #include "corpus.hpp"
 #include "kernels/pair_divergence.hpp"
@@ -262,6 +264,8 @@ void count_scan(const TemporaryDirectory& directory, std::size_t n, std::optiona
 }
 
 void count_scans() {
+  AgedSystem aged;
+  const SystemReplacement replacement(aged);
   const TemporaryDirectory directory;
   write_files(directory);
   // callgrind ascribes the system calls of all that was before to the first run with a thread.

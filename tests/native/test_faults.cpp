@@ -11,6 +11,7 @@
 #include <fstream>
 #include <ios>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,27 +105,91 @@ class Dump {
   std::string file(std::size_t i) const { return directory_.path() / name_of(static_cast<int>(i)); }
   std::size_t nbytes(std::size_t i) const { return contents_[i].size(); }
   void shrink(std::size_t i, std::size_t nbytes) const {
+    const Write write(*this, i);
     std::filesystem::resize_file(file(i), nbytes);
   }
   // What a read that meets a cut may find behind the end to come: a page that was cleared.
   void clear_from(std::size_t i, std::size_t begin) const {
+    const Write write(*this, i);
     std::fstream stream(file(i), std::ios::in | std::ios::out | std::ios::binary);
     stream.seekp(static_cast<std::streamoff>(begin));
     const std::string zeros(nbytes(i) - begin, '\0');
     stream.write(zeros.data(), static_cast<std::streamsize>(zeros.size()));
   }
   void restore(std::size_t i) const {
+    const Write write(*this, i);
     directory_.write(name_of(static_cast<int>(i)), contents_[i]);
+  }
+  // The same tensor with other elements, of which none is 0 either.
+  void overwrite(std::size_t i) const {
+    const Write write(*this, i);
+    std::fstream stream(file(i), std::ios::in | std::ios::out | std::ios::binary);
+    const std::string other = other_content(i);
+    stream.write(other.data(), static_cast<std::streamsize>(other.size()));
+  }
+  void replace(std::size_t i) const {
+    const Write write(*this, i);
+    std::filesystem::rename(directory_.write("other", other_content(i)), file(i));
+  }
+  // A nanosecond a write. Those from now on look as if they were done a second ago: too late for a
+  // scan to take what it has read for unchanged without asking.
+  WatchedSystem::Writes writes() const {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t n_before = n_all_writes_;
+    return [=, this](const FileStatus& status) {
+      const std::lock_guard inner_lock(mutex_);
+      const std::int64_t n = last_write_[status.inode];
+      return n > n_before ? WatchedSystem::kNowNs - 1'000'000'000 + n : n;
+    };
+  }
+  FileState state(std::size_t i) const {
+    const WatchedSystem watched([](Call, std::size_t) { return Verdict{}; }, writes());
+    FileStatus status;
+    File(file(i).c_str()).status(status);
+    return state_of(status);
   }
 
  private:
+  std::string other_content(std::size_t i) const {
+    std::string other = contents_[i];
+    const std::size_t n_floats = (other.size() - 100) / 4;
+    for (std::size_t k = 1; k <= n_floats; ++k) {
+      const auto value = static_cast<float>(1000 + k % 7);
+      std::memcpy(other.data() + other.size() - k * 4, &value, 4);
+    }
+    return other;
+  }
+
   void add(std::string content) {
     directory_.write(name_of(static_cast<int>(contents_.size())), content);
     contents_.push_back(std::move(content));
   }
 
+  // Nobody is told the status of a file until a write is done, which changes the file that had the
+  // name before, and the one that has it then.
+  class Write {
+   public:
+    Write(const Dump& dump, std::size_t i) : lock_(dump.mutex_), dump_(dump), i_(i) { count(); }
+    ~Write() { count(); }
+
+   private:
+    void count() const {
+      System system;
+      FileStatus status;
+      system.status_of_path(dump_.file(i_).c_str(), Links::follow, status);
+      dump_.last_write_[status.inode] = ++dump_.n_all_writes_;
+    }
+
+    const std::lock_guard<std::mutex> lock_;
+    const Dump& dump_;
+    const std::size_t i_;
+  };
+
   const TemporaryDirectory directory_;
   std::vector<std::string> contents_;
+  mutable std::mutex mutex_;
+  mutable std::int64_t n_all_writes_ = 0;
+  mutable std::map<std::uint64_t, std::int64_t> last_write_;  // number of it, by inode
 };
 
 // What is said of one tensor.
@@ -178,7 +243,7 @@ Seen scan(const Dump& dump, const Setup& setup, const Watch& watch) {
   options.logical = true;
   options.engine = setup.engine;
   options.threads = setup.threads;
-  const WatchedSystem watched(watch);
+  const WatchedSystem watched(watch, dump.writes());
   Scan scan({dump.path()}, options);
   scan.start();
   while (!scan.wait_for(std::chrono::milliseconds(100))) {
@@ -217,7 +282,9 @@ void check_honest(const Rows& found, const Rows& expected, std::string_view why)
       const bool is_padded = row.note.find("padding included") != std::string::npos;
       if (!is_padded) CHECK_EQ(row.numbers, expected.at(path).numbers);
     } else {
-      CHECK(row.status == "unreadable" || row.status == "truncated" || row.status == "malformed");
+      CHECK(row.status == "unreadable" || row.status == "truncated" || row.status == "malformed" ||
+            row.status == "changed");
+      if (row.status == "changed") check_says(row.note, "the file changed while it was read");
       if (row.status == "unreadable") check_says(row.note, why);
     }
   }
@@ -278,6 +345,7 @@ void test_scans_of_files_that_shrink(const Dump& dump, const Rows& expected, con
                                      std::size_t file) {
   const std::size_t n_calls = scan(dump, setup, nothing).n_calls;
   std::size_t n_truncated = 0;
+  std::size_t n_changed = 0;
   for (const std::size_t nbytes : {dump.nbytes(file) / 2 + 1, std::size_t{9}, std::size_t{0}}) {
     for (std::size_t k = 0; k < n_calls; ++k) {
       const auto shrink = [&](Call, std::size_t n) {
@@ -290,16 +358,50 @@ void test_scans_of_files_that_shrink(const Dump& dump, const Rows& expected, con
         if (row.status == "ok") continue;
         CHECK(path.ends_with(name_of(static_cast<int>(file))));
         n_truncated += row.status == "truncated" ? 1 : 0;
+        n_changed += row.status == "changed" ? 1 : 0;
       }
       dump.restore(file);
     }
   }
   CHECK(n_truncated != 0);
+  // A file that one read takes whole is read as it was before, or as it is then.
+  CHECK_EQ(n_changed != 0, file != 0);
+}
+
+// Another dump of the same size takes the place of the file, or is written over it.
+void test_scans_of_files_that_are_replaced(const Dump& dump, const Rows& expected,
+                                           const Setup& setup, std::size_t file, bool by_name) {
+  const std::size_t n_calls = scan(dump, setup, nothing).n_calls;
+  const auto replace = [&] { by_name ? dump.replace(file) : dump.overwrite(file); };
+  replace();
+  const Rows other = scan(dump, setup, nothing).rows;
+  dump.restore(file);
+  std::size_t n_changed = 0;
+  std::size_t n_other = 0;
+  for (std::size_t k = 0; k < n_calls; ++k) {
+    const Rows rows = scan(dump, setup, [&](Call, std::size_t n) {
+                        if (n == k) replace();
+                        return Verdict{};
+                      }).rows;
+    for (const auto& [path, row] : rows) {
+      if (row.status == "changed") {
+        ++n_changed;
+      } else {
+        const bool is_other = row.numbers == other.at(path).numbers;
+        if (!is_other) CHECK_EQ(row.numbers, expected.at(path).numbers);
+        n_other += is_other ? 1 : 0;
+      }
+    }
+    dump.restore(file);
+  }
+  CHECK(n_other != 0);
+  CHECK_EQ(n_changed != 0, file != 0);
 }
 
 TensorPlace place_of(const Dump& dump, std::size_t file, std::size_t n) {
   TensorPlace place;
   place.path = dump.file(file);
+  place.state = dump.state(file);
   place.offset = dump.nbytes(file) - n * 4;
   place.dtype = find_data_type("float32");
   place.n_elements = n;
@@ -344,7 +446,7 @@ Compared compare(const Dump& dump, const Setup& setup, const Watch& watch) {
   options.divergence = true;
   options.threads = setup.threads;
   options.engine = setup.engine;
-  const WatchedSystem watched(watch);
+  const WatchedSystem watched(watch, dump.writes());
   Comparison comparison(make_pairs(dump), options);
   comparison.start();
   while (!comparison.wait_for(std::chrono::milliseconds(100))) {
@@ -383,8 +485,9 @@ void check_honest(const Compared& found, const Compared& expected, std::string_v
     if (result.status == Status::ok) {
       CHECK_EQ(numbers_of(result), numbers_of(expected.results[i]));
     } else {
-      CHECK(result.status == Status::unreadable || result.status == Status::truncated);
-      check_says(result.note.text(), why);
+      CHECK(result.status == Status::unreadable || result.status == Status::changed);
+      const bool is_changed = result.status == Status::changed;
+      check_says(result.note.text(), is_changed ? "changed after its header was read" : why);
     }
   }
 }
@@ -413,7 +516,7 @@ void test_comparisons(const Dump& dump, const Compared& expected, const Setup& s
 void test_comparisons_of_files_that_shrink(const Dump& dump, const Compared& expected,
                                            const Setup& setup, std::size_t file) {
   const std::size_t n_calls = compare(dump, setup, nothing).n_calls;
-  std::size_t n_truncated = 0;
+  std::size_t n_changed = 0;
   for (const std::size_t nbytes : {dump.nbytes(file) / 2 + 1, std::size_t{0}}) {
     for (std::size_t k = 0; k < n_calls; ++k) {
       const auto shrink = [&](Call, std::size_t n) {
@@ -423,12 +526,32 @@ void test_comparisons_of_files_that_shrink(const Dump& dump, const Compared& exp
       const Compared found = compare(dump, setup, shrink);
       check_honest(found, expected, "");
       for (const PairResult& result : found.results) {
-        n_truncated += result.status == Status::truncated ? 1 : 0;
+        n_changed += result.status == Status::changed ? 1 : 0;
       }
       dump.restore(file);
     }
   }
-  CHECK(n_truncated != 0);
+  CHECK(n_changed != 0);
+}
+
+// What is compared is what the headers described, or nothing.
+void test_comparisons_of_files_that_are_replaced(const Dump& dump, const Compared& expected,
+                                                 const Setup& setup, std::size_t file,
+                                                 bool by_name) {
+  const std::size_t n_calls = compare(dump, setup, nothing).n_calls;
+  std::size_t n_changed = 0;
+  for (std::size_t k = 0; k < n_calls; ++k) {
+    const Compared found = compare(dump, setup, [&](Call, std::size_t n) {
+      if (n == k) by_name ? dump.replace(file) : dump.overwrite(file);
+      return Verdict{};
+    });
+    check_honest(found, expected, "");
+    for (const PairResult& result : found.results) {
+      n_changed += result.status == Status::changed ? 1 : 0;
+    }
+    dump.restore(file);
+  }
+  CHECK(n_changed != 0);
 }
 
 void test_comparisons_that_read_cleared_pages(const Dump& dump, const Compared& expected,
@@ -456,12 +579,12 @@ struct Reduced {
 };
 
 Reduced reduce(const Dump& dump, const Setup& setup, const Watch& watch) {
-  const WatchedSystem watched(watch);
+  const WatchedSystem watched(watch, dump.writes());
   Reduced reduced;
   try {
     const TensorPlace place = place_of(dump, 3, kLargeFloats);
     const auto found =
-        reduce_file(place.path, place.dtype->element, place.offset, kLargeFloats,
+        reduce_file(place.path, place.state, place.dtype->element, place.offset, kLargeFloats,
                     kernels::Level::full, setup.engine, setup.threads, [] { return true; });
     reduced.mean = found->mean;
     CHECK_EQ(found->count, kLargeFloats);
@@ -506,10 +629,10 @@ void test_arrays_in_files(const Dump& dump, const Setup& setup) {
 // A conversion maps the file and gathers from the mapping.
 std::optional<std::string> convert(const Dump& dump, const Watch& watch, int& error_number,
                                    std::size_t& n_calls) {
-  const WatchedSystem watched(watch);
+  const WatchedSystem watched(watch, dump.writes());
   std::optional<std::string> host;
   try {
-    const auto mapping = map_file(dump.file(4), Access::read_only);
+    const auto mapping = map_file(dump.file(4), dump.state(4), Access::read_only);
     host.emplace(kRows * kColumns * 4, '\0');
     const std::byte* stored = mapping->data() + mapping->nbytes() - kRows * kStoredColumns * 4;
     gather_array(matrix_layout(), stored, 4, 0, kRows * kColumns,
@@ -561,11 +684,17 @@ int main() {
     test_scans_that_fail(dump, rows, setup);
     for (std::size_t file = 0; file < dump.n_files(); ++file) {
       test_scans_of_files_that_shrink(dump, rows, setup, file);
+      for (const bool by_name : {true, false}) {
+        test_scans_of_files_that_are_replaced(dump, rows, setup, file, by_name);
+      }
     }
     check_same(compare(dump, setup, nothing), compared);
     test_comparisons(dump, compared, setup);
     for (const std::size_t file : {2UL, 3UL, 4UL}) {
       test_comparisons_of_files_that_shrink(dump, compared, setup, file);
+      for (const bool by_name : {true, false}) {
+        test_comparisons_of_files_that_are_replaced(dump, compared, setup, file, by_name);
+      }
     }
     test_arrays_in_files(dump, setup);
   }

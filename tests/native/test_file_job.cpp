@@ -1,5 +1,6 @@
 // Large files: chunks of many tensors, by either engine and several threads, of stored or of
 // logical elements, and files that are no longer what they were when they were located.
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,13 +14,17 @@
 #include "core/scan/file_job.hpp"
 #include "core/scan/logical_tensor.hpp"
 #include "core/stream/stream_sizes.hpp"
+#include "file_states.hpp"
 #include "temporary_directory.hpp"
+#include "watched_system.hpp"
 
 namespace fastdump {
 namespace {
 
 using kernels::Level;
+using tests::Call;
 using tests::TemporaryDirectory;
+using tests::WatchedSystem;
 
 // Two tensors behind 13 bytes of something: chunk boundaries fall on no page.
 constexpr std::size_t kStart = 13;
@@ -37,8 +42,9 @@ std::string make_file() {
   return bytes;
 }
 
-FileRows make_rows() {
+FileRows make_rows(const std::string& path) {
   FileRows rows;
+  rows.state = tests::state_of_file(path);
   rows.tensors.resize(2);
   TensorDescription& floats = rows.tensors[0].tensor;
   floats.dtype = find_data_type("float32");
@@ -72,7 +78,8 @@ void test_whole(Engine engine, int n_threads) {
   const TemporaryDirectory directory;
   const std::string path = directory.write("file", make_file());
   EngineMeter meter;
-  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(), {}, engine, meter);
+  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(path), {}, engine,
+              meter);
   const FileRows rows = run(job, n_threads);
   CHECK_EQ(rows.tensors.size(), 2U);
   const auto& floats = *rows.tensors[0].statistics;
@@ -96,26 +103,33 @@ void test_whole(Engine engine, int n_threads) {
   CHECK_EQ(bytes.mean, 3.0);
 }
 
+// Of a file that is not what it was when it was located nothing is said but that.
+void check_changed(const FileRows& rows) {
+  CHECK(rows.tensors.empty());
+  CHECK(rows.status == Status::changed);
+  CHECK(!rows.state.has_value());
+  CHECK_EQ(rows.note.text(), "the file changed while it was read");
+}
+
 // Cut after it was located, so that a mapping is longer than the file.
 void test_shrunken(Engine engine, std::size_t n_left) {
   const TemporaryDirectory directory;
   const std::string path = directory.write("file", make_file());
   EngineMeter meter;
-  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(), {}, engine, meter);
+  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(path), {}, engine,
+              meter);
   std::filesystem::resize_file(path, n_left);
-  const FileRows rows = run(job, 3);
-  const std::size_t n_floats = n_left < kStart ? 0 : std::min((n_left - kStart) / 4, kFloats);
-  const std::size_t end_of_floats = kStart + kFloats * 4;
-  const std::size_t n_bytes = n_left < end_of_floats ? 0 : n_left - end_of_floats;
-  CHECK_EQ(rows.tensors[0].statistics->count, n_floats);
-  CHECK_EQ(rows.tensors[1].statistics->count, n_bytes);
-  CHECK(rows.tensors[0].tensor.status == (n_floats == kFloats ? Status::ok : Status::truncated));
-  CHECK(rows.tensors[1].tensor.status == (n_bytes == kBytes ? Status::ok : Status::truncated));
-  if (n_bytes != 0) {
-    // No zero that a lost page reads as may count.
-    CHECK_EQ(rows.tensors[1].statistics->min.u64, 3U);
-    CHECK_EQ(rows.tensors[1].statistics->zero, 0U);
-  }
+  check_changed(run(job, 3));
+}
+
+void test_rewritten(Engine engine) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("file", make_file());
+  EngineMeter meter;
+  FileJob job(File(path.c_str()), kStart + kFloats * 4 + kBytes, make_rows(path), {}, engine,
+              meter);
+  directory.write("file", std::string(kStart + kFloats * 4 + kBytes, 'x'));
+  check_changed(run(job, 3));
 }
 
 // A matrix in FRACTAL_NZ, of columns of blocks: a chunk of its rows lies all over the tensor.
@@ -124,8 +138,9 @@ constexpr std::int64_t kRows = 2000;
 constexpr std::int64_t kColumns = 1601;
 constexpr std::int64_t kStoredColumns = 1616;
 
-FileRows make_matrix_row() {
+FileRows make_matrix_row(const std::string& path) {
   FileRows rows;
+  rows.state = tests::state_of_file(path);
   rows.tensors.resize(1);
   TensorRow& row = rows.tensors[0];
   row.tensor.dtype = find_data_type("float32");
@@ -156,7 +171,7 @@ void test_gathered(Engine engine, int n_threads) {
   const std::string bytes = make_matrix_file();
   const std::string path = directory.write("file", bytes);
   EngineMeter meter;
-  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(), {}, engine, meter);
+  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(path), {}, engine, meter);
   const FileRows rows = run(job, n_threads);
   const kernels::Statistics& matrix = *rows.tensors[0].statistics;
   CHECK_EQ(matrix.count, static_cast<std::uint64_t>(kRows * kColumns));
@@ -170,37 +185,43 @@ void test_gathered_shrunken(std::size_t n_left) {
   const std::string bytes = make_matrix_file();
   const std::string path = directory.write("file", bytes);
   EngineMeter meter;
-  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(), {}, Engine::automatic, meter);
+  FileJob job(File(path.c_str()), bytes.size(), make_matrix_row(path), {}, Engine::automatic,
+              meter);
   std::filesystem::resize_file(path, n_left);
-  const FileRows rows = run(job, 3);
-  // Which elements are lost cannot be told: none of those that were read with them count.
-  CHECK_EQ(rows.tensors[0].statistics->count, 0U);
-  CHECK(rows.tensors[0].tensor.status == Status::truncated);
-  CHECK(rows.tensors[0].tensor.note.text().find("3202000 elements are missing") !=
-        std::string::npos);
+  check_changed(run(job, 3));
 }
 
-// A directory opens but cannot be mapped.
-void test_not_mapped() {
+FileRows run_failing(Call failing, FileRows (*make_rows_of)(const std::string&),
+                     const std::string& bytes) {
   const TemporaryDirectory directory;
+  const std::string path = directory.write("file", bytes);
+  const WatchedSystem watched(
+      [=](Call call, std::size_t) { return WatchedSystem::Verdict{call == failing ? EIO : 0}; });
   EngineMeter meter;
-  FileJob job(File(directory.path().c_str()), kStart + kRows * kStoredColumns * 4,
-              make_matrix_row(), {}, Engine::read, meter);
-  const FileRows rows = run(job, 1);
+  FileJob job(File(path.c_str()), bytes.size(), make_rows_of(path), {}, Engine::read, meter);
+  return run(job, 2);
+}
+
+void test_not_mapped() {
+  const FileRows rows = run_failing(Call::map, make_matrix_row, make_matrix_file());
   CHECK_EQ(rows.tensors[0].tensor.note.text().find("padding included: the file cannot be mapped"),
            0U);
+  CHECK_EQ(rows.tensors[0].statistics->max.f64, 1e6);
 }
 
-// A directory opens but cannot be read.
 void test_unreadable() {
-  const TemporaryDirectory directory;
-  EngineMeter meter;
-  FileJob job(File(directory.path().c_str()), kStart + kFloats * 4 + kBytes, make_rows(), {},
-              Engine::read, meter);
-  const FileRows rows = run(job, 2);
+  const FileRows rows = run_failing(Call::read, make_rows, make_file());
   CHECK(rows.tensors[0].tensor.status == Status::unreadable);
   CHECK_EQ(rows.tensors[0].statistics->count, 0U);
-  CHECK(rows.tensors[0].tensor.note.text().find("Is a directory") != std::string::npos);
+  CHECK(rows.tensors[0].tensor.note.text().find("Input/output error") != std::string::npos);
+}
+
+// Whether the file stayed as it was cannot be told.
+void test_unknown_state() {
+  const FileRows rows = run_failing(Call::status, make_rows, make_file());
+  CHECK(rows.tensors.empty());
+  CHECK(rows.status == Status::unreadable);
+  CHECK_EQ(rows.note.text(), "Input/output error");
 }
 
 }  // namespace
@@ -216,6 +237,7 @@ int main() {
           end_of_floats + 1, end_of_floats + kBytes - 1}) {
       test_shrunken(engine, n_left);
     }
+    test_rewritten(engine);
   }
   for (const Engine engine : {Engine::read, Engine::automatic}) {
     for (const int n_threads : {1, 3}) test_gathered(engine, n_threads);
@@ -226,5 +248,6 @@ int main() {
   }
   test_not_mapped();
   test_unreadable();
+  test_unknown_state();
   return tests::exit_code();
 }

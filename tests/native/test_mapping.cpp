@@ -8,12 +8,14 @@
 #include "check.hpp"
 #include "core/errors.hpp"
 #include "core/io/mapping.hpp"
+#include "file_states.hpp"
 #include "temporary_directory.hpp"
 
 namespace fastdump {
 namespace {
 
 using Access = Mapping::Access;
+using tests::state_of_file;
 using tests::TemporaryDirectory;
 
 std::string content_of(const std::string& path) {
@@ -25,7 +27,7 @@ void test_content(Access access) {
   const TemporaryDirectory directory;
   const std::string content = std::string(10000, 'x') + "end";
   const std::string path = directory.write("file", content);
-  const auto mapping = map_file(path, access);
+  const auto mapping = map_file(path, state_of_file(path), access);
   CHECK_EQ(mapping->nbytes(), content.size());
   CHECK(std::memcmp(mapping->data(), content.data(), content.size()) == 0);
   CHECK(mapping->access() == access);
@@ -37,9 +39,9 @@ void test_content(Access access) {
 void test_copy_on_write() {
   const TemporaryDirectory directory;
   const std::string path = directory.write("file", "abc");
-  const auto written = map_file(path, Access::copy_on_write);
-  const auto other = map_file(path, Access::copy_on_write);
-  const auto shared = map_file(path, Access::read_only);
+  const auto written = map_file(path, state_of_file(path), Access::copy_on_write);
+  const auto other = map_file(path, state_of_file(path), Access::copy_on_write);
+  const auto shared = map_file(path, state_of_file(path), Access::read_only);
   const_cast<std::byte*>(written->data())[1] = std::byte{'!'};
   CHECK(written->data()[1] == std::byte{'!'});
   CHECK(other->data()[1] == std::byte{'b'});
@@ -49,14 +51,15 @@ void test_copy_on_write() {
 
 void test_empty(Access access) {
   const TemporaryDirectory directory;
-  const auto mapping = map_file(directory.write("file", ""), access);
+  const std::string path = directory.write("file", "");
+  const auto mapping = map_file(path, state_of_file(path), access);
   CHECK_EQ(mapping->nbytes(), 0U);
   CHECK_EQ(mapping->error(), 0);
 }
 
 int error_of(const std::string& path) {
   try {
-    map_file(path, Access::read_only);
+    map_file(path, state_of_file(path), Access::read_only);
   } catch (const SystemError& error) {
     CHECK_EQ(error.path(), path);
     return error.error_number();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "aged_system.hpp"
 #include "check.hpp"
 #include "core/errors.hpp"
 #include "core/io/system.hpp"
@@ -96,7 +97,7 @@ void test_directory(Engine engine, int threads) {
 }
 
 // Counts the bytes that are read.
-class MeteredSystem final : public System {
+class MeteredSystem final : public tests::AgedSystem {
  public:
   MeteredSystem() : replacement_(*this) {}
   std::uint64_t nbytes() const { return nbytes_; }

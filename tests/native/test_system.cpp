@@ -15,6 +15,7 @@
 #include "core/io/file.hpp"
 #include "core/io/mapping.hpp"
 #include "core/tree/walk.hpp"
+#include "file_states.hpp"
 #include "temporary_directory.hpp"
 #include "watched_system.hpp"
 
@@ -36,7 +37,7 @@ std::string use_files(const TemporaryDirectory& directory) {
   std::string bytes(kNbytes + 5, '?');
   const ReadResult read = read_at(opened, std::as_writable_bytes(std::span(bytes)), 0);
   seen += bytes.substr(0, read.nbytes) + std::to_string(read.error) + "\n";
-  const auto mapping = map_file(path, Access::read_only);
+  const auto mapping = map_file(path, state_of_file(path), Access::read_only);
   mapping->drop(0, kNbytes);
   seen += std::to_string(std::memcmp(mapping->data(), bytes.data(), kNbytes)) + "\n";
   const std::atomic<bool> stop = false;

@@ -30,6 +30,8 @@ enum class Call : std::uint8_t {
 
 class WatchedSystem : public System {
  public:
+  static constexpr std::int64_t kNowNs = 1'700'000'000'000'000'000;
+
   // What is to become of a call.
   struct Verdict {
     int error = 0;                      // it fails with this errno
@@ -39,6 +41,12 @@ class WatchedSystem : public System {
   using Watch = std::function<Verdict(Call call, std::size_t number)>;
 
   explicit WatchedSystem(Watch watch) : watch_(std::move(watch)), replacement_(*this) {}
+  // Gets the real status of a file, and returns when the test last wrote to it, in nanoseconds.
+  using Writes = std::function<std::int64_t(const FileStatus& status)>;
+  // Files have these times instead of those of the file system, whose clock ticks too slowly. For
+  // everybody else it is kNowNs all the time.
+  WatchedSystem(Watch watch, Writes writes)
+      : watch_(std::move(watch)), writes_(std::move(writes)), replacement_(*this) {}
 
   std::size_t n_calls() const { return n_calls_; }
 
@@ -48,7 +56,13 @@ class WatchedSystem : public System {
   }
   int status(int descriptor, FileStatus& status) override {
     const Verdict verdict = next(Call::status);
-    return verdict.error != 0 ? -verdict.error : System::status(descriptor, status);
+    if (verdict.error != 0) return -verdict.error;
+    const int result = System::status(descriptor, status);
+    if (writes_ && result == 0) {
+      status.modified_ns = 0;
+      status.changed_ns = writes_(status);
+    }
+    return result;
   }
   int status_of_path(const char* path, Links links, FileStatus& status) override {
     const Verdict verdict = next(Call::status_of_path);
@@ -86,6 +100,7 @@ class WatchedSystem : public System {
     const Verdict verdict = next(Call::next_entry);
     return verdict.error != 0 ? -verdict.error : System::next_entry(directory, entry);
   }
+  std::int64_t now_ns() override { return writes_ ? kNowNs : System::now_ns(); }
   int resolve(const char* path, std::string& absolute) override {
     const Verdict verdict = next(Call::resolve);
     return verdict.error != 0 ? -verdict.error : System::resolve(path, absolute);
@@ -95,6 +110,7 @@ class WatchedSystem : public System {
   Verdict next(Call call) { return watch_(call, n_calls_++); }
 
   const Watch watch_;
+  const Writes writes_;
   std::atomic<std::size_t> n_calls_ = 0;
   const SystemReplacement replacement_;
 };

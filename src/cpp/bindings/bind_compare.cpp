@@ -5,7 +5,6 @@
 #include <string>
 #include <tuple>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "bindings/background_run.hpp"
@@ -31,26 +30,18 @@ Tolerance check_tolerance(double rtol, double atol) {
   return {rtol, atol};
 }
 
-// Path, offset, dtype, number of stored elements; and how they become a host array, or None.
-using StoredTuple = std::tuple<py::bytes, std::uint64_t, std::string, std::uint64_t>;
-using LayoutTuple =
-    std::tuple<py::bytes, std::uint64_t, std::string, std::uint64_t, const HostLayout*>;
-using PlaceTuple = std::variant<StoredTuple, LayoutTuple>;
+// Path, state, offset, dtype, number of stored elements; and how they become a host array, or None.
+using PlaceTuple = std::tuple<py::bytes, std::int64_t, std::uint64_t, std::string, std::uint64_t,
+                              const HostLayout*>;
 
-struct ToPlace {
-  TensorPlace operator()(const StoredTuple& tuple) const {
-    const auto& [path, offset, dtype, n_elements] = tuple;
-    return {check_path(path), offset, find_data_type(std::string_view(dtype)), n_elements, nullptr};
-  }
-  TensorPlace operator()(const LayoutTuple& tuple) const {
-    const auto& [path, offset, dtype, n_elements, layout] = tuple;
-    TensorPlace place = (*this)(StoredTuple(path, offset, dtype, n_elements));
-    if (layout != nullptr) place.layout = std::make_shared<const HostLayout>(*layout);
-    return place;
-  }
-};
-
-TensorPlace to_place(const PlaceTuple& tuple) { return std::visit(ToPlace{}, tuple); }
+TensorPlace to_place(const PlaceTuple& tuple) {
+  const auto& [path, state, offset, dtype, n_elements, layout] = tuple;
+  TensorPlace place = {check_path(path), static_cast<FileState>(state),
+                       offset,           find_data_type(std::string_view(dtype)),
+                       n_elements,       nullptr};
+  if (layout != nullptr) place.layout = std::make_shared<const HostLayout>(*layout);
+  return place;
+}
 
 class PyComparison {
  public:

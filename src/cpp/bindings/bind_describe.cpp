@@ -111,6 +111,7 @@ py::dict describe_path(const py::bytes& path) {
   dict["attrs"] = attrs;
   dict["header_nbytes"] = first.header_nbytes;
   dict["file_nbytes"] = description.nbytes;
+  dict["state"] = static_cast<std::int64_t>(description.state);
   dict["note"] = to_text(note.text());
   dict["tensors"] = tensors;
   return dict;

@@ -10,6 +10,10 @@ void bind_errors(py::module_& module) {
   PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> format_error;
   format_error.call_once_and_store_result(
       [&] { return py::exception<FormatError>(module, "FormatError", PyExc_ValueError); });
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> file_changed_error;
+  file_changed_error.call_once_and_store_result([&] {
+    return py::exception<FileChangedError>(module, "FileChangedError", format_error.get_stored());
+  });
   PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> layout_error;
   layout_error.call_once_and_store_result(
       [&] { return py::exception<LayoutError>(module, "LayoutError", PyExc_ValueError); });
@@ -26,6 +30,8 @@ void bind_errors(py::module_& module) {
       const py::object path = py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefaultAndSize(
           error.path().data(), static_cast<py::ssize_t>(error.path().size())));
       PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path.ptr());
+    } catch (const FileChangedError& error) {
+      py::set_error(file_changed_error.get_stored(), error.what());
     } catch (const FormatError& error) {
       py::set_error(format_error.get_stored(), error.what());
     } catch (const LayoutError& error) {

@@ -90,9 +90,9 @@ py::dict reduce_buffer(const py::buffer& data, const std::string& dtype, std::si
   return to_dict(statistics, type.element, level);
 }
 
-py::dict reduce_file_elements(const py::bytes& path, std::uint64_t offset, const std::string& dtype,
-                              std::uint64_t n_elements, const std::string& level_name,
-                              int threads) {
+py::dict reduce_file_elements(const py::bytes& path, std::int64_t state, std::uint64_t offset,
+                              const std::string& dtype, std::uint64_t n_elements,
+                              const std::string& level_name, int threads) {
   const std::string name = path;
   const kernels::Element element = reducible_type(dtype).element;
   const Level level = parse_level(level_name);
@@ -105,8 +105,8 @@ py::dict reduce_file_elements(const py::bytes& path, std::uint64_t offset, const
   {
     // GIL: only C++ objects are touched.
     const py::gil_scoped_release release;
-    statistics = reduce_file(name, element, offset, n_elements, level, Engine::automatic, threads,
-                             no_signal);
+    statistics = reduce_file(name, static_cast<FileState>(state), element, offset, n_elements,
+                             level, Engine::automatic, threads, no_signal);
   }
   if (!statistics) throw py::error_already_set();
   return to_dict(*statistics, element, level);
@@ -131,9 +131,9 @@ void bind_reduce(py::module_& module) {
   module.def("reduce_buffer", &reduce_buffer, py::arg("data"), py::arg("dtype"),
              py::arg("n_elements"), py::arg("level"), py::arg("threads"),
              "Statistics of packed elements in a contiguous buffer.");
-  module.def("reduce_file", &reduce_file_elements, py::arg("path"), py::arg("offset"),
-             py::arg("dtype"), py::arg("n_elements"), py::arg("level"), py::arg("threads"),
-             "Statistics of packed elements in a file.");
+  module.def("reduce_file", &reduce_file_elements, py::arg("path"), py::arg("state"),
+             py::arg("offset"), py::arg("dtype"), py::arg("n_elements"), py::arg("level"),
+             py::arg("threads"), "Statistics of packed elements in a file.");
 }
 
 }  // namespace fastdump::bindings

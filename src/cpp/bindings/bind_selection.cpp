@@ -55,7 +55,7 @@ Selection make_selection(const Ranges& rank, const Ranges& device, const Ranges&
   selection.status =
       parse_words(status, "status",
                   {Status::ok, Status::truncated, Status::absent, Status::size_mismatch,
-                   Status::unsupported, Status::malformed, Status::unreadable});
+                   Status::unsupported, Status::malformed, Status::unreadable, Status::changed});
   return selection;
 }
 

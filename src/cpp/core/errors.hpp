@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace fastdump {
 
@@ -23,6 +24,12 @@ class FormatError : public std::runtime_error {
 class LayoutError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// A file that is no longer what it was when its header was read, or changes while it is read.
+class FileChangedError : public FormatError {
+ public:
+  explicit FileChangedError(std::string_view what) : FormatError(std::string(what), 0) {}
 };
 
 // A system call failed, on a path if there is one.

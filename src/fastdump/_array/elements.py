@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from fastdump import _core
+from fastdump._array.lost_memory import reading_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,7 +148,7 @@ def unpack(element: ElementType, data: NDArray[np.uint8], n: int, threads: int) 
     """Return the first `n` elements of packed bytes as codes, one in each byte."""
     codes = np.empty(n, np.uint8)
     assert element.name is not None
-    _core.unpack(data.data, element.name, n, codes.data, threads)
+    reading_memory(_core.unpack)(data.data, element.name, n, codes.data, threads)
     return codes
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from fastdump import _core
 from fastdump._arguments import INT64_MAX, n_threads
+from fastdump._array.lost_memory import reading_memory
 from fastdump.errors import LayoutError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def to_logical(
         raise ValueError("out must be a C-contiguous writeable array of plain elements")
     elif np.may_share_memory(out, stored):
         raise ValueError("out shares memory with array")
-    layout.gather(
+    reading_memory(layout.gather)(
         _bytes(stored),
         _bytes(out),
         stored.dtype.itemsize,

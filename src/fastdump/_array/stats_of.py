@@ -10,6 +10,7 @@ import numpy as np
 
 from fastdump import _core
 from fastdump._arguments import Level, check_level, n_threads
+from fastdump._array.lost_memory import reading_memory
 from fastdump.errors import UnsupportedDTypeError
 
 if TYPE_CHECKING:
@@ -97,7 +98,9 @@ def stats_of(
     check_level(level)
     array = np.asanyarray(array)
     data = element_bytes(array)
-    values = _core.reduce_buffer(data.data, array.dtype.name, array.size, level, n_threads(threads))
+    values = reading_memory(_core.reduce_buffer)(
+        data.data, array.dtype.name, array.size, level, n_threads(threads)
+    )
     return tensor_stats(values, level)
 
 

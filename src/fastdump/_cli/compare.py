@@ -35,7 +35,7 @@ from fastdump._selection import Selection
 from fastdump._words.quantities import counted
 
 _DEFAULT_ROWS = 10
-_UNREAD = ("malformed", "unreadable")
+_UNREAD = ("malformed", "unreadable", "changed")
 
 
 def _limits(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:

@@ -49,7 +49,7 @@ class Outcome:
         """The exit code of the command if nothing else goes wrong."""
         if self.interrupted:
             return exit_codes.INTERRUPTED
-        unread = {"malformed", "unreadable"} & self.table.summary()["status"].keys()
+        unread = {"malformed", "unreadable", "changed"} & self.table.summary()["status"].keys()
         return exit_codes.INCOMPLETE if unread else exit_codes.SUCCESS
 
 

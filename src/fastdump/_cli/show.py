@@ -63,7 +63,7 @@ def command(
     file, name = _parse_target(target)
     if Path(file).is_dir():
         raise click.ClickException(f"{file} is a directory: try 'fastdump ls' or 'fastdump stats'")
-    with fastdump.open(file) as dump:
+    with fastdump.open(file, safe=True) as dump:
         operator = dump[0]
         is_statistics = operator.header["kind"] == "statistics"
         # A table of statistics has no tensors; its rows are shown instead.
@@ -71,6 +71,8 @@ def command(
         outcome = scan_paths((file,), {}, level="full", **reading)
         # A dump that is appended to another has tensors of the same names.
         rows = {(row.io, row.index, row.offset): row for row in outcome.table}
+        if shown and outcome.table.file_states.of(outcome.table[0].path) != shown[0].file.known[0]:
+            raise shown[0].file.changed()
         with refusing():
             views = [TensorView(tensor, rows, index, bins if name else 0) for tensor in shown]
         if as_json:

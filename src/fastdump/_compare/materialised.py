@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastdump import _core
+from fastdump._array.lost_memory import reading_memory
 from fastdump._array.stats_of import element_bytes
 from fastdump._compare.logical_order import Stored, check_shapes, in_one_order
 from fastdump._compare.tolerances import Tolerance
@@ -34,7 +35,7 @@ def compare_materialised(
         tensor.logical(layout.order, threads=threads)
         for tensor, layout in zip((a, b), layouts, strict=True)
     )
-    metrics: dict[str, Any] = _core.compare_buffers(
+    metrics: dict[str, Any] = reading_memory(_core.compare_buffers)(
         element_bytes(array_a).data,
         array_a.dtype.name,
         element_bytes(array_b).data,
@@ -45,6 +46,8 @@ def compare_materialised(
         kl=kl,
         threads=threads,
     )
+    for tensor in (a, b):
+        tensor.file.require_unchanged()
     # Types that numpy lacks were converted, so their bits are not those of the dump.
     if a.dtype_name != b.dtype_name:
         metrics |= {"bit_equal": False, "ulp_max": None}

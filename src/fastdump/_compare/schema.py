@@ -78,7 +78,7 @@ class ComparisonRow:
         nothing was compared.
     status
         "ok"; "only_in_a" or "only_in_b"; "truncated"; "absent"; "size_mismatch"; "unsupported";
-        "malformed"; "unreadable"; "not_compared".
+        "malformed"; "unreadable"; "changed" (while the files were read); "not_compared".
     note
         Why the status is not "ok", and what else is odd, in words.
     """

@@ -44,7 +44,7 @@ FAIL_METRICS = tuple(
 )
 """Metrics that a limit can be set for."""
 
-_DAMAGED = ("truncated", "absent", "size_mismatch", "malformed", "unreadable")
+_DAMAGED = ("truncated", "absent", "size_mismatch", "malformed", "unreadable", "changed")
 _PAGE_ROWS = 1000
 _COLUMN_OF = {"dtype": "dtype_a"}
 

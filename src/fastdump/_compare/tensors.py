@@ -25,7 +25,7 @@ BITS = {name: bits for _, _, name, bits, _ in _core.data_types() if bits}
 
 _FORTRAN = "Fortran order"
 
-_Place: TypeAlias = tuple[bytes, int, str, int, "_core.HostLayout | None"]
+_Place: TypeAlias = tuple[bytes, int, int, str, int, "_core.HostLayout | None"]
 
 
 class Tensors:
@@ -66,10 +66,14 @@ class Tensors:
         return is_in(self._table.batch.column("status"), (status,))
 
     @cached_property
-    def _paths(self) -> list[bytes]:
-        shown = text_list(self._table.batch.column("path"))
-        root = self._table.root or ""
-        files = {path: os.fsencode(file_of(root, path or "")) for path in dict.fromkeys(shown)}
+    def _files(self) -> list[tuple[bytes, int]]:
+        """Path and state of the file of each row."""
+        shown = [path or "" for path in text_list(self._table.batch.column("path"))]
+        root, states = self._table.root or "", self._table.file_states
+        files = {
+            path: (os.fsencode(file_of(root, path)), states.of(path) or 0)
+            for path in dict.fromkeys(shown)
+        }
         return [files[path] for path in shown]
 
     @cached_property
@@ -85,7 +89,7 @@ class Tensors:
         """Return where the elements of some tensors lie, as the core takes it."""
         n = self._n_elements
         return [
-            (self._paths[i], self._offset[i], self.dtype[i] or "", n[i], layout)
+            (*self._files[i], self._offset[i], self.dtype[i] or "", n[i], layout)
             for i, layout in zip(rows.tolist(), layouts, strict=True)
         ]
 

@@ -28,6 +28,7 @@ from fastdump._convert.work_list import Task, WorkList
 from fastdump._dump.absence import no_dump_error
 from fastdump._dump.dump import tensors_of
 from fastdump._dump.operator import Operator
+from fastdump._tensor.dump_file import DumpFile
 from fastdump.errors import FastdumpError
 
 # Errors that concern one file. Any other error is a bug, and ends the conversion.
@@ -218,13 +219,13 @@ class Conversion:
                 return
             for name, failure in output.failed:
                 self._fail(place, op, name, failure)
-            self._store(file, output, buffer)
+            self._store(file, part.tensors[0].file, output, buffer)
         except _StoppedError:
             return
         except _FAILURES as error:
             self._fail(place, op, part.name, error)
 
-    def _store(self, file: _File, output: Output, buffer: memoryview) -> None:
+    def _store(self, file: _File, dump_file: DumpFile, output: Output, buffer: memoryview) -> None:
         name = file.stem + output.suffix
         stored = naming.storable(name)
         path = self._directory(file.directory) / stored
@@ -243,9 +244,13 @@ class Conversion:
             with self._ledger as ledger:
                 ledger.kept += 1
             return
-        with SourceFile(file.op.path, buffer) as source, replacing(path, through_link=False) as to:
+        with (
+            SourceFile(dump_file, buffer) as source,
+            replacing(path, through_link=False) as to,
+        ):
             for piece in self._pieces(output, source):
                 to.write(piece)
+            source.require_unchanged()
         with self._ledger as ledger:
             ledger.written += 1
             ledger.nbytes += output.nbytes

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastdump._array.elements import ElementType, unpack
+from fastdump._array.lost_memory import reading_memory
 
 if TYPE_CHECKING:
     from fastdump._convert.source_file import SourceFile
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from fastdump._tensor.tensor import Tensor
 
 _GATHERED_NBYTES = 256 << 10
-# A larger tensor is mapped; a smaller one is read, so that a file that shrinks is an error.
+# A larger tensor is mapped, so that it need not fit into memory.
 _MAPPED_NBYTES = 1 << 30
 
 
@@ -85,24 +86,28 @@ class LogicalElements:
     def pieces(self, source: SourceFile) -> Iterator[memoryview]:
         """Gather and convert them, once all stored elements are at hand."""
         layout = self.layout
-        stored = self._stored(source)
-        gathered = np.empty(_GATHERED_NBYTES // stored.itemsize, stored.dtype)
-        for first in range(0, layout.n_elements, gathered.size):
-            codes = gathered[: layout.n_elements - first]
-            layout.gather(as_bytes(stored), as_bytes(codes), codes.itemsize, first, codes.size, 1)
-            yield converted(codes, self.element, self.dtype)
-
-    def _stored(self, source: SourceFile) -> NDArray[Any]:
-        """Return the stored elements before decoding: mapped if they are many, else in memory."""
-        n, element = self.layout.n_stored, self.element
-        if element.decode is None and not element.is_packed and self.nbytes > _MAPPED_NBYTES:
-            return np.asarray(self.tensor).reshape(-1)
+        n, element = layout.n_stored, self.element
+        is_mapped = element.decode is None and not element.is_packed
+        if is_mapped and self.nbytes > _MAPPED_NBYTES:
+            with self.tensor.guarded() as stored:
+                yield from self._gathered(stored.reshape(-1))
+            return
         data = np.empty(element.n_bytes(n), np.uint8)
         filled = 0
         for piece in source.pieces(self.tensor.offset, data.size):
             data[filled : filled + len(piece)] = piece
             filled += len(piece)
-        return codes_of(data, element, n)
+        yield from self._gathered(codes_of(data, element, n))
+
+    def _gathered(self, stored: NDArray[Any]) -> Iterator[memoryview]:
+        layout = self.layout
+        gathered = np.empty(_GATHERED_NBYTES // stored.itemsize, stored.dtype)
+        for first in range(0, layout.n_elements, gathered.size):
+            codes = gathered[: layout.n_elements - first]
+            reading_memory(layout.gather)(
+                as_bytes(stored), as_bytes(codes), codes.itemsize, first, codes.size, 1
+            )
+            yield converted(codes, self.element, self.dtype)
 
 
 def codes_of(data: NDArray[np.uint8], element: ElementType, n: int) -> NDArray[Any]:

@@ -5,24 +5,47 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from fastdump._tensor.dump_file import shrunk_error
+from fastdump import _core
+from fastdump._tensor.dump_file import DumpFile
 
 BUFFER_NBYTES = 256 << 10
 """A piece of this size stays in a CPU's cache between being read and being written.
 
 On ext4 with a warm page cache, reading was measured to be as fast as copy_file_range and sendfile,
-and up to twice as fast as mapping. A file that shrinks is an error here; with a mapping it would
-end the process.
+and up to twice as fast as mapping.
 """
 
 
 class SourceFile:
-    """An open file, and the buffer into which its pieces are read."""
+    """A dump file, open, and the buffer into which its pieces are read.
 
-    def __init__(self, path: str, buffer: memoryview) -> None:
-        self._path = path
+    Raises
+    ------
+    FileChangedError
+        If the file is not what it was when its header was read.
+    OSError
+        If it cannot be opened.
+    """
+
+    def __init__(self, file: DumpFile, buffer: memoryview) -> None:
+        self._file = file
+        self._path = file.path
         self._buffer = buffer
-        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # A FIFO that has taken the file's place must not be waited for.
+        self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            self.require_unchanged()
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def require_unchanged(self) -> None:
+        """Raise FileChangedError if the file is not what it was when its header was read.
+
+        What was read before holds only if this is asked after it.
+        """
+        if _core.file_state(self._fd) != self._file.known[0]:
+            raise self._file.changed()
 
     def __enter__(self) -> SourceFile:
         return self
@@ -50,7 +73,7 @@ class SourceFile:
             while filled < len(piece):
                 n_read = self._read(piece[filled:], at + filled)
                 if n_read == 0:
-                    raise shrunk_error(self._path, at + filled, offset, nbytes)
+                    raise self._file.too_short(at + filled, offset, nbytes)
                 filled += n_read
             yield piece
             at += filled

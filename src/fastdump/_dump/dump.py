@@ -53,7 +53,10 @@ class DumpSummary(TypedDict):
 
 
 def open(
-    what: PathLike | Iterable[PathLike] | Dump | StatsTable, *, follow_links: bool = False
+    what: PathLike | Iterable[PathLike] | Dump | StatsTable,
+    *,
+    follow_links: bool = False,
+    safe: bool = False,
 ) -> Dump:
     """Open a dump: find its operators by walking names.
 
@@ -68,6 +71,10 @@ def open(
     follow_links
         Whether to follow symbolic links below a directory. Those that are not followed are counted
         as skipped.
+    safe
+        Whether the arrays of tensors are always copies, which nothing that happens to a file can
+        change. Default: views of mapped files where possible, which must not be used any more once
+        a file was cut. docs/arrays.md tells what copies cost.
 
     Returns
     -------
@@ -81,7 +88,7 @@ def open(
     NoDumpError
         If there is no such file.
     ValueError
-        If a table does not tell where its dump is.
+        If a table does not tell where its dump is, or if a `Dump` is not as `safe` as asked for.
     OSError
         If a path does not exist or is not readable.
 
@@ -92,13 +99,15 @@ def open(
     ...     print(op.op_name, [t.shape for t in op.outputs])
     """
     if isinstance(what, Dump):
+        if safe and not what._files.files.safe:
+            raise ValueError("the dump is open already: open it with safe=True")
         return what
     table = table_given(what)
     if table is not None and not table.roots:
         raise ValueError("the table does not tell where its dump is: read it with root=")
     # Paths may come from an iterator, so they are listed only once.
     paths = paths_of(cast("PathLike | Iterable[PathLike]", what)) if table is None else table.roots
-    files = IndexedFiles(paths, follow_links=follow_links)
+    files = IndexedFiles(paths, follow_links=follow_links, safe=safe)
     if len(files.index) == 0:
         raise no_dump_error(files.name, files.skipped)
     dump = Dump(files, files.all())
@@ -415,7 +424,8 @@ class Dump(Sequence[Operator]):
 
     def __reduce__(self) -> tuple[object, ...]:
         given = [os.fsdecode(path) for path in self._files.paths]
-        return _reopened, (self.roots, given, self._files.follow_links, self._steps)
+        files = self._files
+        return _reopened, (self.roots, given, files.follow_links, files.files.safe, self._steps)
 
 
 def _numbers(key: NDArray[Any], n_operators: int) -> NDArray[np.int64]:
@@ -428,11 +438,15 @@ def _numbers(key: NDArray[Any], n_operators: int) -> NDArray[np.int64]:
 
 
 def _reopened(
-    roots: list[str], given: list[str], follow_links: bool, steps: tuple[_Step, ...]
+    roots: list[str],
+    given: list[str],
+    follow_links: bool,
+    safe: bool,
+    steps: tuple[_Step, ...],
 ) -> Dump:
     # Tables show paths below several roots as the roots were given, which may lead nowhere here.
     is_same = [os.path.abspath(path) for path in given] == roots  # noqa: PTH100
-    files = IndexedFiles(given if is_same else roots, follow_links=follow_links)
+    files = IndexedFiles(given if is_same else roots, follow_links=follow_links, safe=safe)
     dump = Dump(files, files.all())
     for step in steps:
         dump = dump._after(step)

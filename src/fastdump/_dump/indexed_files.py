@@ -51,7 +51,9 @@ class IndexedFiles:
         *("files", "follow_links", "index", "name", "paths", "root", "roots", "skipped"),
     )
 
-    def __init__(self, paths: Iterable[PathLike], *, follow_links: bool) -> None:
+    def __init__(
+        self, paths: Iterable[PathLike], *, follow_links: bool, safe: bool = False
+    ) -> None:
         given = list(paths)
         self.name = paths_text(given)
         self.paths = [path_bytes(path) for path in given]
@@ -61,7 +63,7 @@ class IndexedFiles:
         self.follow_links = follow_links
         self.index = _core.Index(self.paths, follow_links=follow_links)
         self.skipped = self.index.skipped()
-        self.files = OpenedFiles(self.name)
+        self.files = OpenedFiles(self.name, safe=safe)
         # An operator that is still in use is returned again, with its header.
         self._operators: weakref.WeakValueDictionary[int, Operator] = weakref.WeakValueDictionary()
         self._position_of: dict[str, int] | None = None

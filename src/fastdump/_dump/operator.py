@@ -231,7 +231,8 @@ class Operator:
     def __reduce__(self) -> tuple[object, ...]:
         # The path suffices, because the file can be read again.
         pairs = zip(self._records, self._absolute(), strict=True)
-        return _restored, (tuple(tuple(record._replace(path=path)) for record, path in pairs),)
+        records = tuple(tuple(record._replace(path=path)) for record, path in pairs)
+        return _restored, (records, self._files.safe)
 
     def __repr__(self) -> str:
         shown = {name: getattr(self, name) for name in ("op_type", "op_name", "rank", "step")}
@@ -242,14 +243,15 @@ class Operator:
         return f"Operator({', '.join([*files, *facts])})"
 
 
-def _restored(records: tuple[tuple[Any, ...], ...]) -> Operator:
+def _restored(records: tuple[tuple[Any, ...], ...], safe: bool) -> Operator:
     made = tuple(Record(*record) for record in records)
-    return Operator(made, OpenedFiles(repr(made[0].path)))
+    return Operator(made, OpenedFiles(repr(made[0].path), safe=safe))
 
 
 def _content(file: DumpFile) -> _Content:
     description = dict(file.header())
     descriptions = description.pop("tensors")
+    del description["state"]  # a number without meaning
     description["attrs"] = tuple(description["attrs"])
     return _Content(MappingProxyType(description), _dumps(file, descriptions))
 

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from fastdump import _core
-from fastdump._arguments import path_bytes
 from fastdump._dump.dump import Dump, records_of
 from fastdump._dump.operator import Operator
 from fastdump._tensor.op_debug import OpDebugRecord, UnitOverflow, parse_op_debug
 from fastdump._tensor.tensor import Tensor
-from fastdump.errors import DumpFormatError
+from fastdump.errors import DumpFormatError, FileChangedError
 
 _NAME: Final = "node_opdebug"
 """Name of the node that records, in headers."""
@@ -134,13 +130,10 @@ def _decode(outputs: list[Tensor]) -> tuple[OpDebugRecord | None, str, str]:
 
 def _failed(error: DumpFormatError | OSError) -> tuple[None, str, str]:
     """Return what `_decode` does, for what could not be read."""
-    if isinstance(error, OSError):
-        return None, "unreadable", error.strerror or str(error)
+    if isinstance(error, (OSError, FileChangedError)):
+        return None, "unreadable", getattr(error, "strerror", None) or str(error)
     return None, "malformed", str(error)
 
 
 def _payload(tensor: Tensor, max_nbytes: int) -> bytes:
-    """Return the first bytes of a tensor, read: a mapping ends the process if the file shrinks."""
-    payload = np.empty(min(tensor.stored_nbytes, max_nbytes), np.uint8)
-    n_read = _core.read_into(path_bytes(tensor.path), tensor.offset, payload.data)
-    return payload[:n_read].tobytes()
+    return tensor.read_raw(nbytes=max_nbytes).tobytes()

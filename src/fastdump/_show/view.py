@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from fastdump._array.bad_rows import BadRows, bad_rows
 from fastdump._array.damage import describe_damage
 from fastdump._array.histogram import histogram
@@ -66,13 +64,13 @@ class TensorView:
         row = self.row
         if self.elements is None or row is None or row.source != "tensor" or row.nan is None:
             return
-        if row.nan or row.pos_inf or row.neg_inf:
-            array = np.asarray(tensor)
-            itemsize = tensor.stored_nbytes // tensor.size
-            self.damage = describe_damage(array, itemsize=itemsize)
-            self.bad_rows = bad_rows(array) if array.ndim >= 2 else []
-        if bins:
-            self.histogram = histogram(np.asarray(tensor), bins=bins)
+        with tensor.guarded() as array:
+            if row.nan or row.pos_inf or row.neg_inf:
+                itemsize = tensor.stored_nbytes // tensor.size
+                self.damage = describe_damage(array, itemsize=itemsize)
+                self.bad_rows = bad_rows(array) if array.ndim >= 2 else []
+            if bins:
+                self.histogram = histogram(array, bins=bins)
 
     def lines(self, width: int) -> Iterator[list[Cell]]:
         """Yield the lines below the header."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastdump._arguments import PathLike
+from fastdump._table.file_states import FileStates
 from fastdump._tensor.shown_path import file_of
 from fastdump._words.places import tensor_name
 from fastdump.errors import NoTensorError
@@ -15,8 +17,16 @@ if TYPE_CHECKING:
     from fastdump._tensor.tensor import Tensor
 
 
+class _OfTable:
+    """What a row keeps of its table that is no value of the row: neither shown nor pickled."""
+
+    __slots__ = ("_states",)
+
+    _states: FileStates
+
+
 @dataclass(frozen=True, slots=True)
-class StatsRow:
+class StatsRow(_OfTable):
     """One row of a `StatsTable`: one tensor, or one file without a tensor. None stands for null.
 
     The statistics are described as fastdump computes them, in rows with `source` "tensor". In rows
@@ -63,7 +73,8 @@ class StatsRow:
     first_bad
         Flat index of the first NaN or Inf; None if there is none. Only at level "full".
     status
-        "ok", "truncated", "absent", "size_mismatch", "unsupported", "malformed" or "unreadable".
+        "ok", "truncated", "absent", "size_mismatch", "unsupported", "malformed", "unreadable" or
+        "changed" (while the file was read).
     note
         Remarks: why the status is not "ok", and what else is unusual.
     path
@@ -135,6 +146,8 @@ class StatsRow:
             If the row is about a file without a tensor, or the device computed its statistics.
         ValueError
             If nothing tells where the file is.
+        FileChangedError
+            If the file changed since the table was made in this process.
         DumpFormatError
             If the file no longer has the tensor.
         OSError
@@ -144,11 +157,21 @@ class StatsRow:
             raise NoTensorError(f"{self.path!r} gave no tensor: {self.note or self.status}")
         if self.source != "tensor":
             raise NoTensorError(_reported(self.path, self.tensor_name))
-        return _opened(self.file(root), self.io, self.index, self.offset)
+        states = getattr(self, "_states", None) if root is None else None
+        state = states.of(self.path) if states is not None else None
+        return _opened(self.file(root), self.io, self.index, self.offset, state)
 
     def file(self, root: PathLike | None = None) -> str:
         """Return the path to open the row's file with; arguments and errors as in `tensor`."""
         return file_of_row(self._root, self.path, root)
+
+
+def row_of_table(root: str | None, states: FileStates, *values: Any) -> StatsRow:
+    """Return a row of the values of all columns, for a table with files below `root`."""
+    make: Callable[..., StatsRow] = StatsRow
+    row = make(*values, root)
+    object.__setattr__(row, "_states", states)
+    return row
 
 
 def tensor_of_row(
@@ -179,11 +202,11 @@ def tensor_of_row(
     return _opened(file_of_row(known_root, path, root), io, index, offset)
 
 
-def _opened(path: str, io: str, index: int, offset: int | None) -> Tensor:
+def _opened(path: str, io: str, index: int, offset: int | None, state: int | None = None) -> Tensor:
     # Imported here: most tables are looked at without opening a tensor.
     from fastdump._tensor.tensor import tensor_in
 
-    return tensor_in(path, io, index, offset)
+    return tensor_in(path, io, index, offset, state)
 
 
 def _reported(path: str, name: str) -> str:

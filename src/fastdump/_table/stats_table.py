@@ -14,7 +14,8 @@ from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.arrow_column import codes_of, count_by, integer_array, is_in, is_null
 from fastdump._table.column_table import ColumnTable
 from fastdump._table.file_format import format_suffix
-from fastdump._table.row import StatsRow
+from fastdump._table.file_states import FileStates
+from fastdump._table.row import StatsRow, row_of_table
 from fastdump._table.schema import COLUMN, KIND, LEVELS
 from fastdump._table.selected import absence_text, selected_rows
 from fastdump._table.severity import bad_rows, worst_first
@@ -22,10 +23,10 @@ from fastdump._words.quantities import counted, size_text, skipped_text
 from fastdump.errors import DumpFormatError
 
 if TYPE_CHECKING:
-    from arro3.core import Array
+    from arro3.core import Array, RecordBatch
     from arro3.core.types import ArrowArrayExportable, ArrowStreamExportable
     from numpy.typing import NDArray
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     from fastdump._words.text_table import Cell, TextTable
 
@@ -83,9 +84,10 @@ class StatsTable(ColumnTable[StatsRow]):
     >>> t.worst()[0].tensor()[:8]  # doctest: +SKIP
     """
 
-    __slots__ = ()
+    __slots__ = ("_states",)
 
     _kind: ClassVar = KIND
+    _states: FileStates
 
     def __init__(
         self,
@@ -95,6 +97,7 @@ class StatsTable(ColumnTable[StatsRow]):
         skipped: Mapping[str, int] | None = None,
         root: PathLike | None = None,
     ) -> None:
+        self._states = FileStates()
         self._fill(data, level=level, skipped=skipped, **_place(root))
 
     @classmethod
@@ -102,6 +105,7 @@ class StatsTable(ColumnTable[StatsRow]):
         cls,
         data: ArrowArrayExportable,
         *,
+        states: FileStates,
         level: str,
         skipped: Mapping[str, int],
         roots: list[str],
@@ -113,15 +117,23 @@ class StatsTable(ColumnTable[StatsRow]):
         ----------
         data
             The rows.
+        states
+            The states of the files.
         level, skipped, roots, root
             Values of the table's properties of these names.
         """
         table = cls.__new__(cls)
+        table._states = states
         table._fill(data, level=level, skipped=skipped, roots=roots, root=root)
         return table
 
+    def _with_rows(self, batch: RecordBatch) -> Self:
+        table = super()._with_rows(batch)
+        table._states = self.file_states
+        return table
+
     def _row_maker(self) -> Callable[..., StatsRow]:
-        return functools.partial(StatsRow, _root=self.root)
+        return functools.partial(row_of_table, self.root, self.file_states)
 
     def _is_in_csv(self, name: str) -> bool:
         if LEVELS.index(COLUMN[name].level) <= LEVELS.index(self.level):
@@ -150,10 +162,18 @@ class StatsTable(ColumnTable[StatsRow]):
         root: str | None = self._head["root"]
         return root
 
+    @property
+    def file_states(self) -> FileStates:
+        """The states of the files when the table was made, if that was in this process."""
+        # A table that was read from a file has none.
+        return getattr(self, "_states", FileStates())
+
     def moved_to(self, root: PathLike | None) -> StatsTable:
         """Return the table of a dump that is in another directory now; None if it did not move."""
         table = self[:]
         table._head = {**self._head, **_place(root)}
+        if root is not None:
+            table._states = FileStates()  # copies have other states
         return table
 
     @property

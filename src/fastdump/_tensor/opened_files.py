@@ -11,10 +11,11 @@ from fastdump.errors import ClosedDumpError
 class OpenedFiles:
     """Opens files until it is closed, and refers to them weakly."""
 
-    __slots__ = ("_files", "_name", "closed")
+    __slots__ = ("_files", "_name", "closed", "safe")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, safe: bool = False) -> None:
         self.closed = False
+        self.safe = safe
         self._name = name
         self._files: weakref.WeakSet[DumpFile] = weakref.WeakSet()
 
@@ -26,7 +27,7 @@ class OpenedFiles:
     def open(self, path: str) -> DumpFile:
         """Return a file that has not been read yet."""
         self.check()
-        file = DumpFile(path)
+        file = DumpFile(path, safe=self.safe)
         self._files.add(file)
         return file
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,9 +18,14 @@ from fastdump._array.packed import is_basic, select
 from fastdump._array.stats_of import TensorStats, stats_of, tensor_stats
 from fastdump._tensor import dlpack
 from fastdump._tensor.description import DescribedTensor, Shape
-from fastdump._tensor.dump_file import DumpFile, shrunk_error
+from fastdump._tensor.dump_file import DumpFile, public_error
 from fastdump._tensor.slices import Slice, join, missing_text, paths_of_threads
-from fastdump.errors import DumpFormatError, MissingDependencyError, UnsupportedDTypeError
+from fastdump.errors import (
+    DumpFormatError,
+    FileChangedError,
+    MissingDependencyError,
+    UnsupportedDTypeError,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -36,9 +42,13 @@ class Tensor(DescribedTensor):
 
     numpy takes a tensor wherever it takes an array: ``np.asarray(t)`` is a read-only view of the
     file and ``t[0, :8]`` a view of a part of it; elements are read when they are used. A view keeps
-    the file mapped, so it stays valid when the dump is closed. The file must not be written to in
-    the meantime. If the file shrinks, using the lost part of a view ends the process, whereas
-    `copy` and `stats` raise an error. ``torch.from_dlpack(t)`` shares the memory with PyTorch.
+    the file mapped, so it stays valid when the dump is closed. ``torch.from_dlpack(t)`` shares the
+    memory with PyTorch.
+
+    All accesses are to the file whose header was read: if it was replaced, written to or cut since,
+    they raise FileChangedError. A view that was made before cannot be protected: it changes with
+    the file, and using a part that was cut off ends the process. `copy` returns an array that no
+    file can change; of a dump that was opened with ``safe=True``, all arrays are copies.
 
     Elements that numpy and ml_dtypes do not store as the file does are converted. Arrays of them
     are copies, and read-only like views.
@@ -65,23 +75,17 @@ class Tensor(DescribedTensor):
         The dump file.
     description
         What the file's header says about this tensor.
-    file_nbytes
-        Size of the file when its header was read. Default: read from the header.
     """
 
-    __slots__ = ("_element", "_file", "_file_nbytes", "_shape", "_stored_nbytes")
+    __slots__ = ("_element", "_file", "_shape", "_stored_nbytes")
 
-    def __init__(
-        self, file: DumpFile, description: dict[str, Any], file_nbytes: int | None = None
-    ) -> None:
+    def __init__(self, file: DumpFile, description: dict[str, Any]) -> None:
         self._file = file
         self._path = file.path
         self._description = description
         self._element: ElementType = element_type(description["dtype"])
-        self._file_nbytes: int = (
-            file.header()["file_nbytes"] if file_nbytes is None else file_nbytes
-        )
-        there = self._file_nbytes - description["offset"]
+        _, file_nbytes = file.known
+        there = file_nbytes - description["offset"]
         absent = description["status"] == "absent"
         self._stored_nbytes: int = 0 if absent else max(0, min(description["nbytes"], there))
         self._shape = self._array_shape()
@@ -89,7 +93,12 @@ class Tensor(DescribedTensor):
     def __reduce__(self) -> tuple[object, ...]:
         # The path and the description suffice, because the file can be read again.
         path = os.path.abspath(self._path)  # noqa: PTH100
-        return _restored, (path, self._description, self._file_nbytes)
+        return _restored, (path, self._description, self._file.known, self._file.safe)
+
+    @property
+    def file(self) -> DumpFile:
+        """The dump file, which other tensors may share."""
+        return self._file
 
     @property
     def stored_nbytes(self) -> int:
@@ -150,7 +159,7 @@ class Tensor(DescribedTensor):
         -------
         numpy.ndarray or numpy.generic
             Read-only. An array is a view of the file if `key` has only integers, slices, None and
-            ``...``, and if elements need no conversion.
+            ``...``, if elements need no conversion, and if the dump was not opened to be safe.
 
         Raises
         ------
@@ -161,12 +170,18 @@ class Tensor(DescribedTensor):
         """
         self._require_elements()
         if not self._element.is_packed:
-            return self._decoded(self._codes()[key])
+            with self._reading():
+                codes = self._codes()
+                selected = self._decoded(codes[key])
+                if self._file.safe and np.may_share_memory(selected, codes):
+                    return _read_only(selected.copy())
+            return selected
         if not is_basic(key):
             selected = np.asarray(self)[key]
             return _read_only(selected) if isinstance(selected, np.ndarray) else selected
-        data = self._view((self._element.n_bytes(self.size),), np.dtype(np.uint8))
-        return self._decoded(select(data, self._element, self._shape, key))
+        with self._reading():
+            data = self._view((self._element.n_bytes(self.size),), np.dtype(np.uint8))
+            return self._decoded(select(data, self._element, self._shape, key))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(np.asarray(self))
@@ -180,7 +195,8 @@ class Tensor(DescribedTensor):
             The type of the array. Default: `Tensor.dtype`.
         copy
             None returns a view of the file if possible; both the view and a copy in its place are
-            read-only. True returns a writable copy. False raises ValueError if a copy is needed.
+            read-only. True returns a writable copy. False raises ValueError if a copy is needed, as
+            it always is of a dump that was opened to be safe.
 
         Raises
         ------
@@ -188,8 +204,10 @@ class Tensor(DescribedTensor):
             If `copy` is False and a copy is needed.
         UnsupportedDTypeError
             If it is not documented how the elements are packed.
+        FileChangedError
+            If the file is not the one whose header was read.
         DumpFormatError
-            If the elements were never written, or are no longer in the file.
+            If the elements were never written.
         ClosedDumpError
             If the dump was closed.
         OSError
@@ -199,22 +217,24 @@ class Tensor(DescribedTensor):
         if dtype is not None and np.dtype(dtype) != self.dtype:
             if copy is False:
                 raise self._copy_error(ValueError, np.dtype(dtype))
-            return np.asarray(self).astype(dtype)
+            with self._reading():
+                return np.asarray(self).astype(dtype)
         if copy:
             return self.copy()
-        if self._element.may_be_view:
-            codes = self._codes()
-            array: Array = self._decoded(codes)
-            if copy is None or array.size == 0 or np.may_share_memory(array, codes):
+        if copy is None:
+            return self._array(safe=self._file.safe)
+        if self._element.may_be_view and not self._file.safe:
+            with self._reading():
+                codes = self._codes()
+                array: Array = self._decoded(codes)
+            if array.size == 0 or np.may_share_memory(array, codes):
                 return array
-        if copy is False:
-            raise self._copy_error(ValueError, self.dtype)
-        return _read_only(self.copy())
+        raise self._copy_error(ValueError, self.dtype)
 
     def copy(self, *, bit_order: BitOrder | None = None) -> Array:
         """Return all elements as a new array.
 
-        The file is read and not mapped, so that a file that shrinks raises an error.
+        The file is read and not mapped: nothing that happens to it later changes the array.
 
         Parameters
         ----------
@@ -234,8 +254,10 @@ class Tensor(DescribedTensor):
             If elements are 6-bit floats and `bit_order` is not given.
         ValueError
             If `bit_order` is given for another type, or is neither "little" nor "big".
+        FileChangedError
+            If the file is not the one whose header was read.
         DumpFormatError
-            If the elements were never written, or are no longer in the file.
+            If the elements were never written.
         ClosedDumpError
             If the dump was closed.
         OSError
@@ -263,16 +285,66 @@ class Tensor(DescribedTensor):
         Returns
         -------
         numpy.ndarray
-            A read-only view of the file of shape (stored_nbytes,).
+            A read-only view of the file of shape (stored_nbytes,); a copy if the dump was opened to
+            be safe.
 
         Raises
         ------
         ClosedDumpError
             If the dump was closed.
+        FileChangedError
+            If the file is not the one whose header was read.
         OSError
             If the file cannot be read.
         """
+        if self._file.safe:
+            return _read_only(self._file.read(self.offset, self._stored_nbytes))
         return self._view((self._stored_nbytes,), np.dtype(np.uint8))
+
+    def read_raw(self, first: int = 0, nbytes: int | None = None) -> NDArray[np.uint8]:
+        """Return a copy of some bytes of the payload.
+
+        Parameters
+        ----------
+        first, nbytes
+            Position of the first byte in the payload, and the number of bytes. Default: all that
+            follow in the file. Fewer are returned where the payload ends.
+
+        Raises
+        ------
+        ClosedDumpError
+            If the dump was closed.
+        FileChangedError
+            If the file is not the one whose header was read.
+        OSError
+            If the file cannot be read.
+        """
+        left = max(0, self._stored_nbytes - first)
+        return self._file.read(self.offset + first, left if nbytes is None else min(left, nbytes))
+
+    @contextmanager
+    def guarded(self) -> Iterator[Array]:
+        """Provide all elements, as a view of the file if possible, for use by the calling thread.
+
+        Nothing is copied, also if the dump was opened to be safe, and yet nothing that happens to
+        the file can end the process: where it is cut, zeros are read, and the block ends with an
+        error. That holds within the block, and in this thread.
+
+        Raises
+        ------
+        FileChangedError
+            At the end, if the file changed until then: what was computed is of no use.
+        UnsupportedDTypeError, DumpFormatError, ClosedDumpError, OSError
+            As `numpy.asarray` of the tensor does.
+
+        Examples
+        --------
+        >>> with tensor.guarded() as elements:  # doctest: +SKIP
+        ...     n_negative = int((elements < 0).sum())
+        """
+        self._require_elements()
+        with self._reading():
+            yield self._array(safe=False)
 
     def numpy(self) -> Array:
         """Return all elements as ``numpy.asarray(tensor)`` does."""
@@ -322,8 +394,10 @@ class Tensor(DescribedTensor):
             If there are no statistics for elements of this type.
         ValueError
             If `level` or `threads` has a value that it cannot have.
+        FileChangedError
+            If the file is not the one whose header was read.
         DumpFormatError
-            If the elements were never written, or are no longer in the file.
+            If the elements were never written.
         ClosedDumpError
             If the dump was closed.
         OSError
@@ -338,15 +412,22 @@ class Tensor(DescribedTensor):
             )
         if self._order == "F" and self.ndim > 1 and level == "full":
             # The file has the elements in another order, and so perhaps another first bad one.
-            return stats_of(np.asarray(self), level=level, threads=threads)
+            with self._reading():
+                return stats_of(np.asarray(self), level=level, threads=threads)
         assert element.name is not None
-        encoded = path_bytes(self.path)
+        state, _ = self._file.known
         try:
             values = _core.reduce_file(
-                encoded, self.offset, element.name, self.size, level, n_threads(threads)
+                path_bytes(self.path),
+                state,
+                self.offset,
+                element.name,
+                self.size,
+                level,
+                n_threads(threads),
             )
         except _core.FormatError as error:
-            raise DumpFormatError(f"{self._where}: {error}") from error
+            raise public_error(error, self._where) from error
         return tensor_stats(values, level)
 
     def logical(
@@ -377,8 +458,8 @@ class Tensor(DescribedTensor):
         Returns
         -------
         numpy.ndarray
-            An array of `dtype`: `out` if that is given, or a read-only view if the elements are in
-            order already.
+            An array of `dtype`: `out` if that is given, or what `numpy.asarray` returns if the
+            elements are in order already.
 
         Raises
         ------
@@ -390,7 +471,19 @@ class Tensor(DescribedTensor):
         DumpFormatError, ClosedDumpError, OSError
             As `numpy.asarray` of the tensor does. DumpFormatError also if slices are missing.
         """
-        elements = self._joined() if self._description["slice"] else np.asarray(self)
+        if self._description["slice"]:
+            return self._ordered(self._joined(), order, shape, threads, out)
+        with self._reading():
+            return self._ordered(np.asarray(self), order, shape, threads, out)
+
+    def _ordered(
+        self,
+        elements: Array,
+        order: str | None,
+        shape: Sequence[int] | None,
+        threads: int | None,
+        out: Array | None,
+    ) -> Array:
         if self._element.is_opaque:
             if self.format in (None, "ND"):
                 if out is not None:
@@ -431,7 +524,8 @@ class Tensor(DescribedTensor):
             for other in [self] if path == self.path else tensors_in(path):
                 ranges = other.description["slice"]
                 if (other.name, other.dtype) == (self.name, self.dtype) and ranges is not None:
-                    yield ranges, np.asarray(other)
+                    with other._reading():
+                        yield ranges, np.asarray(other)
 
     # For other array libraries
 
@@ -478,7 +572,7 @@ class Tensor(DescribedTensor):
         """
         self._require_elements()
         dlpack.check_request(self.dtype, stream, dl_device)
-        data = None if copy else self._private_bytes()
+        data = None if copy or self._file.safe else self._private_bytes()
         copied = data is None
         if data is None:
             if copy is False:
@@ -502,9 +596,10 @@ class Tensor(DescribedTensor):
             return None
         mapping = self._file.private_mapping()
         data = self._view_of(mapping, (self.nbytes,), np.dtype(np.uint8))
-        if element.decode is None or np.may_share_memory(element.decode(data), data):
+        if element.decode is None:
             return data
-        return None
+        with self._file.reading(mapping):
+            return data if np.may_share_memory(element.decode(data), data) else None
 
     # Reading elements
 
@@ -558,6 +653,18 @@ class Tensor(DescribedTensor):
                 "copy(bit_order=...) takes one way or the other, raw() returns the bytes"
             )
 
+    def _reading(self) -> AbstractContextManager[None]:
+        """Return what has to surround the use of views by fastdump itself."""
+        return self._file.reading(self._file.mapping()) if self.size else nullcontext()
+
+    def _array(self, *, safe: bool) -> Array:
+        """Return all elements, read-only; a view if possible, unless that is not safe."""
+        if safe or not self._element.may_be_view:
+            return _read_only(self.copy())
+        with self._reading():
+            array: Array = self._decoded(self._codes())
+            return array
+
     def _codes(self) -> Array:
         """Return a view of elements of whole bytes, before they are decoded."""
         return self._view(self._shape, self._element.codes)
@@ -571,7 +678,7 @@ class Tensor(DescribedTensor):
     def _view_of(self, mapping: _core.MappedFile, shape: Shape, dtype: np.dtype[Any]) -> Array:
         nbytes = math.prod(shape) * dtype.itemsize
         if mapping.nbytes < self.offset + nbytes:
-            raise shrunk_error(self.path, mapping.nbytes, self.offset, nbytes)
+            raise self._file.too_short(mapping.nbytes, self.offset, nbytes)
         return np.ndarray(shape, dtype, mapping.data, self.offset, order=self._order)
 
     def _decoded(self, codes: Any) -> Any:
@@ -587,25 +694,38 @@ def _read_only(array: Array) -> Array:
     return array
 
 
-def _restored(path: str, description: dict[str, Any], file_nbytes: int) -> Tensor:
-    return Tensor(DumpFile(path), description, file_nbytes)
+def _restored(path: str, description: dict[str, Any], known: tuple[int, int], safe: bool) -> Tensor:
+    return Tensor(DumpFile(path, known=known, safe=safe), description)
 
 
-def tensors_in(path: str) -> list[Tensor]:
+def tensors_in(path: str, state: int | None = None) -> list[Tensor]:
     """Return the tensors of one file, those of appended dumps included.
+
+    Parameters
+    ----------
+    path
+        The file.
+    state
+        The state in which it has to be; None for any.
 
     Raises
     ------
+    FileChangedError
+        If it is not in that state.
     DumpFormatError
         If the file is not a dump.
     OSError
         If the file cannot be read.
     """
     file = DumpFile(path)
+    if state not in (None, file.known[0]):
+        raise FileChangedError(f"{path!r}: the file changed after statistics of it were computed")
     return [Tensor(file, description) for description in file.header()["tensors"]]
 
 
-def tensor_in(path: str, io: str, index: int, offset: int | None) -> Tensor:
+def tensor_in(
+    path: str, io: str, index: int, offset: int | None, state: int | None = None
+) -> Tensor:
     """Return one tensor of a file.
 
     Parameters
@@ -615,15 +735,19 @@ def tensor_in(path: str, io: str, index: int, offset: int | None) -> Tensor:
     io, index, offset
         Which tensor. The offset tells apart the tensors of dumps that were appended to each other;
         None is the first.
+    state
+        As in `tensors_in`.
 
     Raises
     ------
+    FileChangedError
+        If the file is not in that state.
     DumpFormatError
         If the file is not a dump, or no longer has the tensor.
     OSError
         If the file cannot be read.
     """
-    for tensor in tensors_in(path):
+    for tensor in tensors_in(path, state):
         if (tensor.io, tensor.index) == (io, index) and offset in (None, tensor.offset):
             return tensor
     raise DumpFormatError(f"{path!r}: {io}.{index} is no longer there")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from fastdump._table.row import StatsRow
 from fastdump._words.quantities import counted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from fastdump._tensor.tensor import Tensor
 
 _DIVIDES: Final = re.compile(r"div|reciprocal|rsqrt", re.I)
@@ -116,14 +114,14 @@ def _n_rows_of(tensor: Tensor | None, value: float) -> int:
         return 0
     if tensor.origin_shape not in ((), tensor.shape):
         return 0  # rows of blocks, and padding
+    if tensor.shape[-1] < 2:
+        return 0
     try:
-        array: NDArray[Any] = np.asarray(tensor)
+        with tensor.guarded() as array:
+            rows = array.reshape(-1, array.shape[-1])
+            return int((rows == np.asarray(value, rows.dtype)).all(axis=1).sum())
     except (OSError, ValueError, TypeError):
         return 0
-    if array.shape[-1] < 2:
-        return 0
-    rows = array.reshape(-1, array.shape[-1])
-    return int((rows == np.asarray(value, rows.dtype)).all(axis=1).sum())
 
 
 def _are_finite(rows: Sequence[StatsRow]) -> bool:

@@ -10,6 +10,7 @@ from fastdump._tensor.tensor import Tensor, tensors_in
 from fastdump.errors import FastdumpError
 
 _MAX_HASHED_NBYTES = 2 << 30
+_READ_NBYTES = 4 << 20
 
 
 class DumpFiles:
@@ -39,7 +40,9 @@ class DumpFiles:
         path = record.file()
         if path not in self._tensors:
             try:
-                self._tensors[path] = tensors_in(path)
+                # Of a file that changed since its statistics were computed nothing is followed.
+                state = self._table.file_states.of(record.path)
+                self._tensors[path] = tensors_in(path, state)
             except (OSError, FastdumpError, ValueError):
                 self._tensors[path] = []
         key = (record.io, record.index, record.offset)
@@ -64,7 +67,10 @@ class DumpFiles:
         if tensor.stored_nbytes > self._left_nbytes:
             return None
         self._left_nbytes -= tensor.stored_nbytes
+        hashed = hashlib.blake2b()
         try:
-            return hashlib.blake2b(tensor.raw().data).digest()
+            for first in range(0, tensor.stored_nbytes, _READ_NBYTES):
+                hashed.update(tensor.read_raw(first, _READ_NBYTES).data)
+            return hashed.digest()
         except (OSError, FastdumpError):
             return None

@@ -168,7 +168,8 @@ class _Story:
         is_bad = is_not_finite if kind in _INFINITE_OR_NAN else is_at_limit
         try:
             itemsize = tensor.stored_nbytes // max(tensor.size, 1)
-            return describe_damage(np.asarray(tensor), is_bad, itemsize=itemsize)
+            with tensor.guarded() as elements:
+                return describe_damage(elements, is_bad, itemsize=itemsize)
         except (FastdumpError, OSError, ValueError, TypeError):
             return None
 

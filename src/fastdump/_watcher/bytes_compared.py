@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fastdump import _core
-from fastdump._arguments import path_bytes
 from fastdump._array.damage import describe_damage
 from fastdump._array.elements import element_type
+from fastdump._tensor.dump_file import DumpFile
 from fastdump._tensor.tensor import Tensor
 from fastdump._watcher.records import Change
 
@@ -32,6 +31,8 @@ class StoredTensor:
     ----------
     path
         The path to open the file with.
+    known
+        State and size of the file when its header was read.
     offset, nbytes
         Where the payload is, as declared.
     stored_nbytes
@@ -45,6 +46,7 @@ class StoredTensor:
     """
 
     path: str
+    known: tuple[int, int]
     offset: int
     nbytes: int
     stored_nbytes: int
@@ -62,6 +64,7 @@ class StoredTensor:
         """Return what is needed of a tensor: a check keeps this for every tensor of a dump."""
         return cls(
             path=tensor.path,
+            known=tensor.file.known,
             offset=tensor.offset,
             nbytes=tensor.declared_nbytes,
             stored_nbytes=tensor.stored_nbytes,
@@ -74,6 +77,10 @@ class StoredTensor:
             shape=tensor.declared_shape,
             appended=tensor.description.get("appended", 0),
         )
+
+    def file(self) -> DumpFile:
+        """Return the file, to be kept while it is read: a dump has too many to keep all."""
+        return DumpFile(self.path, known=self.known)
 
     @property
     def name(self) -> str:
@@ -94,10 +101,7 @@ class StoredTensor:
 
 
 class ByteComparison:
-    """Compares tensors with buffers that are made once.
-
-    A file that has become shorter ends a comparison early; `compare` tells how far it got.
-    """
+    """Compares tensors with buffers that are made once."""
 
     def __init__(self) -> None:
         self._one = np.empty(_NBYTES, np.uint8)
@@ -108,6 +112,8 @@ class ByteComparison:
 
         Raises
         ------
+        FileChangedError
+            If a file is not what it was when its header was read.
         OSError
             If a file cannot be read.
         """
@@ -127,15 +133,15 @@ class ByteComparison:
 
         Raises
         ------
-        OSError
-            If a file cannot be read.
+        FileChangedError, OSError
+            As `compare` does.
         """
         bits = element_type(other.dtype).bits
         itemsize = bits // 8
         if bits % 8:
             return change
         n_elements = min(one.stored_nbytes, other.stored_nbytes) // itemsize
-        mapped = _core.MappedFile(path_bytes(other.path)) if n_elements else None
+        mapped = other.file().mapping() if n_elements else None
         if mapped is None or mapped.nbytes < other.offset + n_elements * itemsize:
             return change
         is_whole = min(other.shape, default=1) > 0 and math.prod(other.shape) == n_elements
@@ -160,12 +166,12 @@ class ByteComparison:
     ) -> Iterator[tuple[int, NDArray[np.uint8], NDArray[np.uint8]]]:
         """Yield where each chunk begins, and its bytes in both, valid until the next chunk."""
         nbytes = min(one.stored_nbytes, other.stored_nbytes)
-        paths = path_bytes(one.path), path_bytes(other.path)
+        files = one.file(), other.file()
         for start in range(0, nbytes, _NBYTES):
             n = min(_NBYTES, nbytes - start)
             left, right = self._one[:n], self._other[:n]
-            n_left = _core.read_into(paths[0], one.offset + start, left.data)
-            n_right = _core.read_into(paths[1], other.offset + start, right.data)
+            n_left = files[0].read_into(one.offset + start, left)
+            n_right = files[1].read_into(other.offset + start, right)
             n_read = min(n_left, n_right)
             yield start, left[:n_read], right[:n_read]
             if n_read < n:

@@ -10,6 +10,7 @@ from fastdump._watcher.bytes_compared import ByteComparison, StoredTensor
 from fastdump._watcher.headers import Execution
 from fastdump._watcher.memory import DeviceWrites
 from fastdump._watcher.records import WatcherComparison
+from fastdump.errors import FileChangedError
 
 
 def uncompared(seen_in: Execution) -> WatcherComparison:
@@ -65,6 +66,8 @@ def compare_tensors(
         return replace(base, status="size_mismatch", note=note)
     try:
         change, done = compared.compare(mine, seen)
+    except FileChangedError as error:
+        return replace(base, status="unreadable", note=str(error))
     except OSError as error:
         return replace(base, status="unreadable", note=error.strerror or str(error))
     broken = next((t for t in (mine, seen) if t.status in ("truncated", "absent")), None)
@@ -107,6 +110,6 @@ def first_change(
     assert change is not None
     suspects = writes.suspects(seen, between, (change.first_byte, change.last_byte), compared)
     # A file that could be read a moment ago may be gone: that the tensor changed is known anyway.
-    with suppress(OSError):
+    with suppress(OSError, FileChangedError):
         change = compared.describe(mine, seen, change)
     return replace(comparison, is_first=True, change=change, suspects=suspects)

@@ -11,7 +11,7 @@ from fastdump._dump.operator import Record
 from fastdump._tensor.dump_file import DumpFile
 from fastdump._tensor.tensor import Tensor
 from fastdump._watcher.bytes_compared import StoredTensor
-from fastdump.errors import DumpFormatError
+from fastdump.errors import DumpFormatError, FileChangedError
 
 _KINDS: Final = frozenset({"operator", "digits"})
 _LAST: Final = 1 << 63
@@ -69,11 +69,12 @@ def read_header(record: Record) -> Execution:
     file = DumpFile(record.path)
     try:
         header = file.header()
+    except FileChangedError as error:
+        return Execution(record, record.op_name, (), "unreadable", str(error))
     except DumpFormatError as error:
         return Execution(record, record.op_name, (), "malformed", str(error))
     except OSError as error:
         note = error.strerror or str(error)
         return Execution(record, record.op_name, (), "unreadable", note)
-    nbytes = header["file_nbytes"]
-    tensors = tuple(StoredTensor.of(Tensor(file, one, nbytes)) for one in header["tensors"])
+    tensors = tuple(StoredTensor.of(Tensor(file, one)) for one in header["tensors"])
     return Execution(record, header["op_name"] or record.op_name, tensors, "ok", header["note"])

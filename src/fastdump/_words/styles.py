@@ -20,6 +20,7 @@ _STATUS_STYLES = {
     "size_mismatch": DOUBTFUL,
     "malformed": BAD,
     "unreadable": BAD,
+    "changed": BAD,
 }
 
 

@@ -10,6 +10,8 @@
 #include "core/active_tier.hpp"
 #include "core/compare/pair_pass.hpp"
 #include "core/concurrency/thread_team.hpp"
+#include "core/errors.hpp"
+#include "core/io/page_guard.hpp"
 #include "core/size.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "kernels/fp_environment.hpp"
@@ -29,6 +31,12 @@ PairOfStrips to_strips(const kernels::PairOperands& operands, std::size_t n) {
   set_side(1, operands.b, operands.data_b);
   pair.track.n_elements = n;
   return pair;
+}
+
+void require_memory(const PairOfStrips& pair) {
+  for (const auto& source : pair.sources) {
+    if (source->check_state() != 0) throw FileChangedError(kLostMemory);
+  }
 }
 
 void run_pass(PairPass& pass, const kernels::Tolerance& tolerance, std::uint64_t n_threads) {
@@ -53,6 +61,7 @@ void run_pass(PairPass& pass, const kernels::Tolerance& tolerance, std::uint64_t
 ArrayComparison compare_array(const kernels::PairOperands& operands, std::size_t n,
                               const kernels::Tolerance& tolerance, bool with_divergence,
                               int threads) {
+  install_page_guard();
   const kernels::DefaultFpEnvironment environment;
   const PairOfStrips pair = to_strips(operands, n);
   const auto n_threads = static_cast<std::uint64_t>(threads);
@@ -61,11 +70,13 @@ ArrayComparison compare_array(const kernels::PairOperands& operands, std::size_t
   ArrayComparison result;
   PairPass first(pair, std::nullopt, Engine::automatic, meter, chunk_nbytes);
   run_pass(first, tolerance, n_threads);
+  require_memory(pair);
   result.statistics = first.partial().finish(operands.a, operands.b);
   if (!with_divergence || result.statistics.finite == 0) return result;
   const kernels::DivergenceRange range(result.statistics);
   PairPass second(pair, range, Engine::automatic, meter, chunk_nbytes);
   run_pass(second, tolerance, n_threads);
+  require_memory(pair);
   result.divergence = second.divergence().finish(active_tier());
   return result;
 }

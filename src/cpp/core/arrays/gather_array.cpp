@@ -1,8 +1,12 @@
 #include "core/arrays/gather_array.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/concurrency/thread_team.hpp"
+#include "core/errors.hpp"
+#include "core/io/file_state.hpp"
+#include "core/io/page_guard.hpp"
 #include "core/size.hpp"
 #include "core/stream/chunk_cursor.hpp"
 #include "core/stream/stream_sizes.hpp"
@@ -37,13 +41,18 @@ void gather_array(const HostLayout& layout, const std::byte* stored, std::size_t
       nbytes >= kMinStreamedBytes ? kernels::Destination::streamed : kernels::Destination::cached;
   ChunkCursor cursor;
   cursor.add_track(n, chunk_elements(nbytes, n_threads, element_nbytes));
+  install_page_guard();
+  std::atomic<bool> is_lost = false;
   run_in_threads(std::min(n_threads, cursor.n_chunks()), [&] {
+    const PageGuard guard(
+        stored, static_cast<std::size_t>(multiply(layout.n_stored(), element_nbytes)), is_lost);
     while (const auto chunk = cursor.take()) {
       layout.gather(stored, element_nbytes, first + chunk->first, chunk->n,
                     to + chunk->first * element_nbytes, destination);
       cursor.finish(*chunk);
     }
   });
+  if (is_lost) throw FileChangedError(kLostMemory);
 }
 
 }  // namespace fastdump

@@ -7,7 +7,8 @@
 
 namespace fastdump {
 
-// n packed elements at data, by up to `threads` threads.
+// n packed elements at data, by up to `threads` threads. Throws FileChangedError if they lie in a
+// mapping whose file has become shorter; so do all functions that take arrays.
 kernels::Statistics reduce_array(kernels::Element element, kernels::Level level,
                                  const std::byte* data, std::size_t n, int threads);
 

@@ -88,19 +88,41 @@ struct OpenedSource {
   int error = 0;
 };
 
-OpenedSource open_source(const std::string& path) {
-  File file(path.c_str());
+OpenedSource open_source(const TensorPlace& place) {
+  File file(place.path.c_str());
   if (file.error() != 0) return {nullptr, file.error()};
-  return {std::make_shared<Source>(std::move(file)), 0};
+  return {std::make_shared<Source>(std::move(file), place.state), 0};
+}
+
+void report_problem(int problem, const char* name, PairResult& result) {
+  if (problem == 0) return;
+  const bool is_changed = problem == kFileChanged;
+  if (result.status != Status::changed) {
+    result.status = is_changed ? Status::changed : Status::unreadable;
+  }
+  const std::string why = is_changed ? std::string(kChangedSince) : std::strerror(problem);
+  result.note.add(std::string(name) + ": " + why);
+}
+
+// False if a file did not stay as it was when its header was read: nothing that was found holds.
+bool is_unchanged(const Sources<2>& sources, PairResult& result) {
+  const int a = sources[0]->check_state();
+  const int b = sources[1] == sources[0] ? a : sources[1]->check_state();
+  if (a == 0 && b == 0) return true;
+  result = {};
+  report_problem(a, "a", result);
+  report_problem(b, "b", result);
+  return false;
 }
 
 // Pairs beside each other often come from the same two files: each is opened once for all of them.
 class LastSource {
  public:
-  const OpenedSource& open(const std::string& path) {
-    if (!is_open_ || path != path_) {
-      opened_ = open_source(path);
-      path_ = path;
+  const OpenedSource& open(const TensorPlace& place) {
+    if (!is_open_ || place.path != path_ || place.state != state_) {
+      opened_ = open_source(place);
+      path_ = place.path;
+      state_ = place.state;
       is_open_ = true;
     }
     return opened_;
@@ -109,6 +131,7 @@ class LastSource {
  private:
   bool is_open_ = false;
   std::string path_;
+  FileState state_{};
   OpenedSource opened_;
 };
 
@@ -193,9 +216,9 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
     const TensorPair& pair = pairs_[i];
     PairResult& result = results_[i];
     if (!is_comparable(pair, result)) return true;
-    const OpenedSource& opened_a = thread.last_a.open(pair.a.path);
-    const OpenedSource& opened_b =
-        pair.b.path == pair.a.path ? opened_a : thread.last_b.open(pair.b.path);
+    const OpenedSource& opened_a = thread.last_a.open(pair.a);
+    const bool is_one_file = pair.b.path == pair.a.path && pair.b.state == pair.a.state;
+    const OpenedSource& opened_b = is_one_file ? opened_a : thread.last_b.open(pair.b);
     PairOfStrips strips = {pair.a.dtype->element, pair.b.dtype->element, {}, {}};
     auto& [source_a, source_b] = strips.sources;
     auto& [strip_a, strip_b] = strips.track.sides;
@@ -240,10 +263,8 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
   void compare_one_piece(const PairOfStrips& strips, const Shortages<2>& known_missing,
                          PairPass::Thread& thread, PairResult& result) {
     const auto n = static_cast<std::size_t>(strips.track.n_elements);
-    LoadedPiece<2> loaded = read_piece(strips.sources, strips.track, 0, n, thread.buffers);
-    if (has_lost(strips.sources, strips.track, 0, n)) {
-      loaded = read_piece(strips.sources, strips.track, 0, n, thread.buffers);
-    }
+    const LoadedPiece<2> loaded = read_piece(strips.sources, strips.track, 0, n, thread.buffers);
+    if (!is_unchanged(strips.sources, result)) return;
     thread.reducer.begin(strips.a, strips.b, std::nullopt);
     thread.reducer.visit(loaded.piece);
     bytes_done_ += strips.track.nbytes(loaded.piece.n);
@@ -297,12 +318,13 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
   // The second pass follows the first, if there has to be one.
   std::shared_ptr<PairJob> end_pass(const PairJob& job, PairResult& result) {
     const PairPass& pass = job.pass;
+    if (!is_unchanged(pass.pair().sources, result)) return nullptr;
     report_missing(sum_of(job.missing, pass.missing()), result);
     if (!pass.is_second()) {
       const auto range = end_first_pass(pass.pair(), pass.partial(), result);
       if (range) return make_job(job.pair, {}, pass.pair(), range);
     } else if (pass.missing()[0].n == 0 && pass.missing()[1].n == 0) {
-      // Elements that went missing since the first pass would leave a divergence of something else.
+      // Elements that could not be read this time would leave a divergence of something else.
       result.divergence = pass.divergence().finish(tier_);
     }
     return nullptr;

@@ -8,6 +8,7 @@
 
 #include "core/dtype.hpp"
 #include "core/formats/description.hpp"
+#include "core/io/file_state.hpp"
 #include "core/layout/host_layout.hpp"
 #include "core/note.hpp"
 #include "kernels/pair_partial.hpp"
@@ -17,6 +18,7 @@ namespace fastdump {
 // A tensor by where its elements lie: packed, from `offset` in the file on.
 struct TensorPlace {
   std::string path;
+  FileState state{};  // of the file when its header was read
   std::uint64_t offset = 0;
   const DataType* dtype = nullptr;  // nullptr: unknown
   std::uint64_t n_elements = 0;     // as they are stored
@@ -34,7 +36,7 @@ struct TensorPair {
 
 struct PairResult {
   bool is_done = false;  // false after the end: the comparison was stopped before
-  // ok, truncated, size_mismatch (nothing was compared), unsupported or unreadable.
+  // ok, truncated, size_mismatch (nothing was compared), unsupported, unreadable or changed.
   Status status = Status::ok;
   Note note;  // which side, and why
   // Of the pairs that both files have; empty if there are no elements to compare.

@@ -75,6 +75,8 @@ std::string_view to_string(Status status) {
       return "malformed";
     case Status::unreadable:
       return "unreadable";
+    case Status::changed:
+      return "changed";
   }
   return {};
 }

@@ -23,6 +23,7 @@ enum class Status : std::uint8_t {
   unsupported,    // no element encoding
   malformed,      // the file gives no tensor: its bytes are not a dump's
   unreadable,     // the file gives no tensor: the system would not hand over its bytes
+  changed,        // the file gives no tensor: it was written to, or cut, while it was read
 };
 
 std::string_view to_string(Io io);

@@ -5,6 +5,12 @@
 #include "core/errors.hpp"
 
 namespace fastdump {
+namespace {
+
+// For a file to settle; one that somebody goes on writing to never does.
+constexpr int kMaxWaits = 10;
+
+}  // namespace
 
 File::File(int directory, const char* path, OpenAs as) {
   const int opened = retry_interrupted([&] { return system().open(directory, path, as); });
@@ -35,22 +41,64 @@ File& File::operator=(File&& other) noexcept {
 }
 
 int File::status(FileStatus& status) const {
-  return -retry_interrupted([&] { return system().status(descriptor_, status); });
+  const int result = retry_interrupted([&] { return system().status(descriptor_, status); });
+  if (result != 0) return -result;
+  if (status.type == FileType::directory) return EISDIR;
+  return status.type == FileType::regular ? 0 : EINVAL;
+}
+
+int File::settled_status(FileStatus& found) const {
+  for (int n_waits = 0; n_waits <= kMaxWaits; ++n_waits) {
+    if (const int error = status(found); error != 0) return error;
+    if (!was_written_just_now(found)) return 0;
+    if (n_waits < kMaxWaits) system().wait_ns(kClockTickNs);
+  }
+  return kFileChanged;
 }
 
 std::int64_t File::size() const {
   FileStatus found;
   if (const int error = status(found); error != 0) return -error;
-  if (found.type == FileType::directory) return -EISDIR;
-  if (found.type != FileType::regular) return -EINVAL;
   return static_cast<std::int64_t>(found.nbytes);
+}
+
+int File::check_state(FileState state) const {
+  FileStatus found;
+  if (const int error = status(found); error != 0) return error;
+  return state_of(found) == state ? 0 : kFileChanged;
 }
 
 OpenFile::OpenFile(const std::string& path) : file(path.c_str()) {
   if (file.error() != 0) throw SystemError(file.error(), path);
-  const std::int64_t found = file.size();
-  if (found < 0) throw SystemError(static_cast<int>(-found), path);
-  size = static_cast<std::uint64_t>(found);
+  FileStatus found;
+  const int problem = file.settled_status(found);
+  if (problem == kFileChanged) throw FileChangedError(kChangedWhileRead);
+  if (problem != 0) throw SystemError(problem, path);
+  size = found.nbytes;
+  state = state_of(found);
+}
+
+OpenFile::OpenFile(const std::string& path, FileState expected) : file(path.c_str()) {
+  if (file.error() != 0) throw SystemError(file.error(), path);
+  FileStatus found;
+  if (const int error = file.status(found); error != 0) throw SystemError(error, path);
+  size = found.nbytes;
+  state = state_of(found);
+  if (state != expected) throw FileChangedError(kChangedSince);
+}
+
+void OpenFile::require_unchanged(const std::string& path) const {
+  const int problem = file.check_state(state);
+  if (problem == kFileChanged) throw FileChangedError(kChangedWhileRead);
+  if (problem != 0) throw SystemError(problem, path);
+}
+
+void require_state_of_path(const std::string& path, FileState state) {
+  FileStatus found;
+  const int result = retry_interrupted(
+      [&] { return system().status_of_path(path.c_str(), Links::follow, found); });
+  if (result != 0) throw SystemError(-result, path);
+  if (state_of(found) != state) throw FileChangedError(kChangedSince);
 }
 
 ReadResult read_some_at(const File& file, std::span<std::byte> buffer, std::uint64_t offset) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/io/file_state.hpp"
 #include "core/io/system.hpp"
 
 namespace fastdump {
@@ -32,11 +33,16 @@ class File {
   int descriptor() const { return descriptor_; }
   int error() const { return error_; }  // errno of a failed open; 0: open
 
-  // Which file this is, and in which state. Returns 0 or an errno.
+  // Of a regular file. Returns 0 or an errno: EISDIR for a directory, EINVAL for any other kind.
   int status(FileStatus& status) const;
-  // The size of a regular file, or a negative errno: -EISDIR for a directory, -EINVAL for any other
-  // kind of file.
+  // The same of a file to which nobody wrote just now: the next write will change its state, as
+  // one within the same tick of the clock would not. Waits for some ticks if it has to, and returns
+  // kFileChanged if that is not enough.
+  int settled_status(FileStatus& status) const;
+  // The size of a regular file, or a negative errno.
   std::int64_t size() const;
+  // 0 if the file is in this state, kFileChanged if it is not, or the errno of not knowing.
+  int check_state(FileState state) const;
 
  private:
   static constexpr int kClosed = -1;
@@ -47,17 +53,29 @@ class File {
   int error_ = 0;
 };
 
+// Throws FileChangedError if the file at a path is not, or not any more, in a state; SystemError if
+// there is none.
+void require_state_of_path(const std::string& path, FileState state);
+
 struct ReadResult {
   std::size_t nbytes = 0;  // fewer than asked for: the file ends, or error is set
   int error = 0;           // errno
 };
 
-// A regular file, open for reading, for callers to whom a failure is an exception. The constructor
-// throws SystemError.
+// A regular file, open for reading, for callers to whom a failure is an exception.
 struct OpenFile {
+  // A file that is read for the first time. Throws SystemError, and FileChangedError if somebody is
+  // writing to it.
   explicit OpenFile(const std::string& path);
+  // A file whose header was read when it was in this state. Throws FileChangedError too.
+  OpenFile(const std::string& path, FileState expected);
+
+  // Throws FileChangedError if the file has changed since it was opened, and SystemError.
+  void require_unchanged(const std::string& path) const;
+
   File file;
   std::uint64_t size;
+  FileState state;
 };
 
 // Reads once into `buffer`, from `offset` on. The read may be short.

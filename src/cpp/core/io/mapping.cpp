@@ -32,8 +32,8 @@ void Mapping::drop(std::uint64_t offset, std::size_t nbytes) const {
   if (end > begin) system().drop_pages(data_ + begin, end - begin);
 }
 
-std::unique_ptr<Mapping> map_file(const std::string& path, Access access) {
-  const OpenFile open(path);
+std::unique_ptr<Mapping> map_file(const std::string& path, FileState expected, Access access) {
+  const OpenFile open(path, expected);
   auto mapping = std::make_unique<Mapping>(open.file, open.size, access);
   if (mapping->error() != 0) throw SystemError(mapping->error(), path);
   return mapping;

@@ -38,7 +38,8 @@ class Mapping {
   int error_ = 0;
 };
 
-// Maps a whole file. Throws SystemError.
-std::unique_ptr<Mapping> map_file(const std::string& path, Access access);
+// Maps a whole file, which has to be in the state in which its header was read. Throws SystemError
+// and FileChangedError.
+std::unique_ptr<Mapping> map_file(const std::string& path, FileState expected, Access access);
 
 }  // namespace fastdump

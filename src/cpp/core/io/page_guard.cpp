@@ -95,11 +95,17 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   if (!is_ours) pass_on(signal, info, context);
 }
 
+std::size_t free_slot() {
+  std::size_t slot = 0;
+  while (slot < kMaxPageGuards && guarded[slot].end != 0) ++slot;
+  assert(slot < kMaxPageGuards);
+  return slot;
+}
+
 }  // namespace
 
 PageGuard::PageGuard(const std::byte* data, std::size_t nbytes, std::atomic<bool>& lost)
-    : slot_(guarded[0].end == 0 ? 0 : 1) {
-  assert(guarded[slot_].end == 0);
+    : slot_(free_slot()) {
   volatile GuardedRange& range = guarded[slot_];
   range.lost = &lost;
   range.begin = reinterpret_cast<std::uintptr_t>(data) & ~(page_bytes() - 1);

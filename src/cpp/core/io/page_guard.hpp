@@ -21,8 +21,8 @@ class PageGuard {
   std::size_t slot_;
 };
 
-// One for each of the two tensors of a comparison.
-inline constexpr std::size_t kMaxPageGuards = 2;
+// Two for the tensors of a comparison, and as many around it: of a caller that reads two mappings.
+inline constexpr std::size_t kMaxPageGuards = 4;
 
 // Installs the SIGBUS handler that guards need. A fault outside of every guard goes to the handler
 // that was there before, as if there were no other. Cheap if the handler is in place.

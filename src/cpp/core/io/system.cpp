@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -173,6 +174,23 @@ int System::resolve(const char* path, std::string& absolute) {
   absolute = resolved;
   ::free(resolved);
   return 0;
+}
+
+std::int64_t System::now_ns() {
+#if defined(CLOCK_REALTIME_COARSE)
+  constexpr clockid_t kClock = CLOCK_REALTIME_COARSE;
+#else
+  constexpr clockid_t kClock = CLOCK_REALTIME;
+#endif
+  struct timespec now = {};
+  ::clock_gettime(kClock, &now);
+  return nanoseconds(now);
+}
+
+void System::wait_ns(std::int64_t ns) {
+  const struct timespec time = {static_cast<time_t>(ns / 1'000'000'000),
+                                static_cast<long>(ns % 1'000'000'000)};
+  ::nanosleep(&time, nullptr);
 }
 
 }  // namespace fastdump

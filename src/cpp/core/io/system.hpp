@@ -18,7 +18,7 @@ enum class FileType : std::uint8_t { unknown, regular, directory, link, fifo, so
 struct FileStatus {
   FileType type = FileType::unknown;
   std::uint64_t nbytes = 0;
-  // Two statuses are of one file in one state if all that follows, and the size, are equal.
+  // The device may be another on each machine that mounts the file.
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::int64_t modified_ns = 0;
@@ -71,6 +71,10 @@ class System {
   virtual void close_directory(DirectoryStream* directory);
   // The absolute path without links.
   virtual int resolve(const char* path, std::string& absolute);
+
+  // Nanoseconds since 1970, by the clock that gives files their times.
+  virtual std::int64_t now_ns();
+  virtual void wait_ns(std::int64_t ns);
 };
 
 // The one in use.

@@ -42,13 +42,14 @@ DescribedFile describe_file(const std::string& path) {
   if (read.error != 0) throw SystemError(read.error, path);
   head.resize(read.nbytes);
   DescribedFile described;
-  // A file may grow meanwhile, and some (of /proc) tell no size.
+  // Some files (of /proc) tell no size.
   described.nbytes = std::max<std::uint64_t>(open.size, head.size());
   FileHeader bytes(open.file, head, described.nbytes);
   std::vector<FileDescription> reused;
-  described.dumps =
-      std::visit(ToDumps{described.nbytes},
-                 describe_content(bytes, parse_file_name(find_real_name(path)), reused));
+  FileContent content = describe_content(bytes, parse_file_name(find_real_name(path)), reused);
+  open.require_unchanged(path);
+  described.state = open.state;
+  described.dumps = std::visit(ToDumps{described.nbytes}, std::move(content));
   return described;
 }
 

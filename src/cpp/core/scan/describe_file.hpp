@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/formats/description.hpp"
+#include "core/io/file_state.hpp"
 
 namespace fastdump {
 
@@ -14,9 +15,10 @@ struct DescribedFile {
   // statistics is one, of tensors that are absent.
   std::vector<FileDescription> dumps;
   std::uint64_t nbytes = 0;
+  FileState state{};  // all that is described is of this state
 };
 
-// Throws SystemError, and FormatError if the file is no dump.
+// Throws SystemError and FileChangedError, and FormatError if the file is no dump.
 DescribedFile describe_file(const std::string& path);
 
 }  // namespace fastdump

@@ -37,15 +37,10 @@ std::vector<ReducedTensor> find_tensors(Source& source, FileRows& rows) {
 
 void note_missing(const Shortage& missing, TensorRow& row) {
   if (missing.n == 0) return;
-  const std::string elements = std::to_string(missing.n) + " elements are missing";
-  if (missing.error != 0) {
-    row.tensor.status = Status::unreadable;
-    row.error = missing.error;
-    row.tensor.note.add(std::string(std::strerror(missing.error)) + ": " + elements);
-  } else {
-    row.tensor.status = Status::truncated;
-    row.tensor.note.add("the file shrank while it was read: " + elements);
-  }
+  const std::string why = missing.error != 0 ? std::strerror(missing.error) : "the file ends early";
+  row.tensor.status = missing.error != 0 ? Status::unreadable : Status::truncated;
+  row.error = missing.error;
+  row.tensor.note.add(why + ": " + std::to_string(missing.n) + " elements are missing");
 }
 
 }  // namespace
@@ -62,14 +57,17 @@ std::uint64_t nbytes_to_reduce(const FileRows& rows) {
 
 FileJob::FileJob(File file, std::uint64_t nbytes, FileRows rows, std::span<const std::byte> head,
                  Engine engine, EngineMeter& meter)
-    : rows_(std::move(rows)) {
-  auto source = std::make_shared<Source>(std::move(file), nbytes, head);
-  std::vector<ReducedTensor> tensors = find_tensors(*source, rows_);
-  reduction_.emplace(std::move(source), std::move(tensors), engine, meter,
-                     stream_sizes().chunk_nbytes);
+    : rows_(std::move(rows)),
+      source_(std::make_shared<Source>(std::move(file), rows_.state.value(), nbytes, head)) {
+  std::vector<ReducedTensor> tensors = find_tensors(*source_, rows_);
+  reduction_.emplace(source_, std::move(tensors), engine, meter, stream_sizes().chunk_nbytes);
 }
 
 FileRows FileJob::finish() {
+  if (const int problem = source_->check_state(); problem != 0) {
+    set_uncertain(rows_, problem);
+    return std::move(rows_);
+  }
   std::size_t reduced = 0;
   for (TensorRow& row : rows_.tensors) {
     if (is_to_be_reduced(row)) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -11,6 +12,7 @@
 #include "core/reduce/reduction.hpp"
 #include "core/scan/row.hpp"
 #include "core/stream/engine.hpp"
+#include "core/stream/source.hpp"
 
 namespace fastdump {
 
@@ -20,8 +22,8 @@ std::uint64_t nbytes_to_reduce(const FileRows& rows);
 
 class FileJob {
  public:
-  // `head` are the first bytes of the file, if they stay for as long as the job. `meter` learns
-  // from the file and outlives the job.
+  // `rows` tell the state of the file. `head` are its first bytes, if they stay for as long as the
+  // job. `meter` learns from the file and outlives the job.
   FileJob(File file, std::uint64_t nbytes, FileRows rows, std::span<const std::byte> head,
           Engine engine, EngineMeter& meter);
 
@@ -29,11 +31,13 @@ class FileJob {
   // 0: there is nothing to reduce, and no step that is the last.
   std::uint64_t n_chunks() const { return reduction_->n_chunks(); }
   Step step(Reduction::Thread& thread) { return reduction_->step(thread); }
-  // After the last step, once: the rows with their statistics.
+  // After the last step, once: the rows with their statistics; one that says so if the file did not
+  // stay as it was.
   FileRows finish();
 
  private:
   FileRows rows_;
+  std::shared_ptr<Source> source_;
   std::optional<Reduction> reduction_;  // of those rows that are to be reduced, in their order
 };
 

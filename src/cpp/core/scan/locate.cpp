@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/formats/file_format.hpp"
 #include "core/formats/file_name.hpp"
+#include "core/io/file_state.hpp"
 #include "core/scan/file_header.hpp"
 #include "core/scan/reported_rows.hpp"
 
@@ -37,16 +38,6 @@ std::string_view name_of_unknown(std::span<const std::byte> head) {
   return std::ranges::all_of(start, is_text) ? "text file" : "not a dump file";
 }
 
-// Whether the content is one dump that lacks nothing and has nothing behind it.
-bool is_one_whole_dump(const FileContent& content) {
-  const auto* tensors = std::get_if<DumpedTensors>(&content);
-  if (tensors == nullptr || tensors->dumps.size() != 1) return false;
-  const FileDescription& dump = tensors->dumps.front();
-  const auto is_ok = [](const TensorDescription& tensor) { return tensor.status == Status::ok; };
-  return dump.kind == FileKind::standard && !dump.tensors.empty() && dump.note.empty() &&
-         std::ranges::all_of(dump.tensors, is_ok);
-}
-
 class Locator {
  public:
   Locator(const FileTree& tree, std::size_t file, std::span<std::byte> buffer) : buffer_(buffer) {
@@ -62,11 +53,15 @@ class Locator {
     if (name_.kind == NameKind::mapping) return ExcludedFile{};  // the walk has read it
     const std::string_view reason = skipped_by_name(name_.kind);
     if (!reason.empty()) return SkippedFile{reason};
+    const std::int64_t begin_ns = system().now_ns();
     file_ = opener.open(rows_.file);
     if (file_.error() != 0) return unreadable(file_.error());
-    if (const int error = read_head(); error != 0) return unreadable(error);
+    if (const int problem = read_head(begin_ns); problem != 0) return uncertain(problem);
     try {
-      FileContent content = describe(reused);
+      FileHeader bytes(file_, located_.head, located_.nbytes);
+      FileContent content = describe_content(bytes, name_, reused);
+      const int problem = is_certain_ ? 0 : file_.check_state(*rows_.state);
+      if (problem != 0) return uncertain(problem);
       if (auto* tensors = std::get_if<DumpedTensors>(&content)) {
         reused = std::move(tensors->dumps);
         return with_tensors(reused, selection);
@@ -89,7 +84,15 @@ class Locator {
     return finished;
   }
 
+  LocatedFile uncertain(int problem) {
+    if (problem != kFileChanged) return unreadable(problem);
+    if (!name_.is_dump()) return SkippedFile{"changed while it was read"};
+    set_uncertain(rows_, problem);
+    return with_one_row(rows_.status, std::move(rows_.note));
+  }
+
   LocatedFile unreadable(int error) {
+    rows_.state.reset();
     if (name_.is_dump()) return with_one_row(Status::unreadable, Note(std::strerror(error)));
     return SkippedFile{error == ENOENT ? "vanished before it was read"
                                        : "file that cannot be read"};
@@ -107,75 +110,35 @@ class Locator {
     return with_one_row(Status::malformed, Note(refusal.what));
   }
 
-  // Reads the first bytes, and asks for the size if the file does not end within them. Returns an
-  // errno.
-  int read_head() {
+  // Reads the first bytes, all of a small file, and finds out of which state of the file they are:
+  // of the one that it is in afterwards, if it was not written to for some time. That takes one
+  // call a small file; to ask before and after would take two. Returns what uncertain() takes.
+  int read_head(std::int64_t begin_ns) {
     const ReadResult first = read_some_at(file_, buffer_.first(kFirstReadBytes), 0);
     if (first.error != 0) return first.error;
-    located_.head = buffer_.first(first.nbytes);
-    located_.nbytes = first.nbytes;
-    may_go_on_ = first.nbytes < kFirstReadBytes;
-    return may_go_on_ ? read_again_if_cut() : read_rest();
-  }
-
-  // A read that meets a cut may return zeros for what goes, and they reach to its end. Returns an
-  // errno.
-  int read_again_if_cut() {
-    if (located_.head.empty() || located_.head.back() != std::byte{0}) return 0;
-    const std::int64_t size = file_.size();
-    if (size < 0) return static_cast<int>(-size);
-    return static_cast<std::uint64_t>(size) < located_.head.size() ? read_again() : 0;
-  }
-
-  int read_again() {
-    const ReadResult again = read_at(file_, buffer_.first(located_.head.size()), 0);
-    located_.head = buffer_.first(again.nbytes);
-    located_.nbytes = again.nbytes;
-    return again.error;
-  }
-
-  // If a short read gave one dump and nothing else, nobody has to be asked whether the file ends
-  // there: for small files that is a call less of four.
-  FileContent describe(std::vector<FileDescription>& reused) {
-    FileContent content = describe_head(reused);
-    if (may_go_on_ && !is_one_whole_dump(content) && read_on()) {
-      if (auto* tensors = std::get_if<DumpedTensors>(&content)) reused = std::move(tensors->dumps);
-      content = describe_head(reused);
+    FileStatus status;
+    if (const int error = file_.status(status); error != 0) return error;
+    const bool is_usable = is_unchanged_since(begin_ns, status) && first.nbytes <= status.nbytes;
+    if (!is_usable) {
+      if (const int problem = file_.settled_status(status); problem != 0) return problem;
     }
-    return content;
+    rows_.state = state_of(status);
+    located_.nbytes = status.nbytes;
+    located_.head = buffer_.first(is_usable ? first.nbytes : 0);
+    is_certain_ = is_usable && located_.is_whole();
+    return is_certain_ ? 0 : read_on(located_.head.size());
   }
 
-  FileContent describe_head(std::vector<FileDescription>& reused) {
-    FileHeader bytes(file_, located_.head, located_.nbytes);
-    return describe_content(bytes, name_, reused);
-  }
-
-  // Reads what follows a short read. False if nothing does. Throws SystemError.
-  bool read_on() {
-    may_go_on_ = false;
-    const std::size_t n = located_.head.size();
-    const ReadResult more = read_at(file_, buffer_.subspan(n, kFirstReadBytes - n), n);
-    if (more.error != 0) throw SystemError(more.error, {});
-    located_.head = buffer_.first(n + more.nbytes);
-    located_.nbytes = located_.head.size();
-    if (located_.nbytes == kFirstReadBytes) {
-      if (const int error = read_rest(); error != 0) throw SystemError(error, {});
-    }
-    return more.nbytes != 0;
-  }
-
-  // Reads what follows the first read, if the buffer holds it. Returns an errno.
-  int read_rest() {
-    const std::size_t n = located_.head.size();
-    const std::int64_t size = file_.size();
-    if (size < 0) return static_cast<int>(-size);
-    if (static_cast<std::uint64_t>(size) < n) return read_again();
-    located_.nbytes = static_cast<std::uint64_t>(size);
-    if (located_.nbytes > buffer_.size()) return 0;
-    const ReadResult rest = read_at(file_, buffer_.subspan(n, located_.nbytes - n), n);
+  // Reads what follows the first `n` bytes: to the end if the buffer holds all of the file, else as
+  // far as the first read should have come. Returns an errno.
+  int read_on(std::size_t n) {
+    const bool fits = located_.nbytes <= buffer_.size();
+    const std::size_t end =
+        fits ? static_cast<std::size_t>(located_.nbytes) : std::max(n, kFirstReadBytes);
+    const ReadResult rest = read_at(file_, buffer_.subspan(n, end - n), n);
     located_.head = buffer_.first(n + rest.nbytes);
-    located_.nbytes = located_.head.size();
-    return rest.error != 0 ? rest.error : read_again_if_cut();
+    if (located_.head.size() < end) located_.nbytes = located_.head.size();  // it was cut meanwhile
+    return rest.error;
   }
 
   LocatedFile with_statistics(StatisticsCsv csv, const Selection& selection) {
@@ -183,6 +146,7 @@ class Locator {
     finished.rows = reported_rows(rows_.file, name_, selection, std::move(csv));
     finished.nbytes = located_.nbytes;
     if (finished.rows.empty()) return ExcludedFile{};
+    for (FileRows& rows : finished.rows) rows.state = rows_.state;
     return finished;
   }
 
@@ -219,11 +183,12 @@ class Locator {
   }
 
   std::span<std::byte> buffer_;
-  LocatedTensors located_;  // its size of the file is what is known so far
+  LocatedTensors located_;
   FileRows& rows_ = located_.rows;
   const FileName& name_ = rows_.name;
   File& file_ = located_.file;
-  bool may_go_on_ = false;  // behind the head, after a short read
+  // Whether all that was read is of rows_.state: otherwise the file is asked again.
+  bool is_certain_ = false;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace fastdump {
 namespace {
@@ -26,6 +27,14 @@ bool is_bad(const TensorRow& row) {
   if (status != Status::ok && status != Status::unsupported) return true;
   if (row.reported != nullptr) return is_bad(*row.reported);
   return row.statistics && row.statistics->finite != row.statistics->count;
+}
+
+void set_uncertain(FileRows& rows, int problem) {
+  const bool is_changed = problem == kFileChanged;
+  rows.tensors.clear();
+  rows.state.reset();
+  rows.status = is_changed ? Status::changed : Status::unreadable;
+  rows.note = Note(is_changed ? kChangedWhileRead : std::strerror(problem));
 }
 
 }  // namespace fastdump

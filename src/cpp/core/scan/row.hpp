@@ -9,6 +9,7 @@
 
 #include "core/formats/description.hpp"
 #include "core/formats/statistics_csv.hpp"
+#include "core/io/file_state.hpp"
 #include "core/layout/logical_elements.hpp"
 #include "core/note.hpp"
 #include "kernels/partial.hpp"
@@ -48,6 +49,8 @@ struct FileRows {
   Note note;             // about the file as a whole
   // A file that gives no tensor is one row with this status; otherwise tensors have their own.
   Status status = Status::ok;
+  // What all that is said of the file is true of; empty: it could not be read as a whole.
+  std::optional<FileState> state;
   RowSource source = RowSource::tensor;
   // Of a table of many operators, which is cut into one FileRows for each execution: what its rows
   // say instead of the file's name. Null: the name tells.
@@ -56,5 +59,9 @@ struct FileRows {
 
   const FileName& execution() const { return op == nullptr ? name : *op; }
 };
+
+// Nothing else can be said of a file that did not stay as it was while it was read. `problem` is
+// what File::check_state() gave: not 0.
+void set_uncertain(FileRows& rows, int problem);
 
 }  // namespace fastdump

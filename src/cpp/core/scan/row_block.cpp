@@ -95,6 +95,7 @@ RowBlock::RowBlock(std::optional<Level> level) : level_(level) {
   declare("note", note_);
   declare("offset", offset_);
   declare("source", source_, false);
+  declare("state", state_);
 }
 
 template <class C>
@@ -148,6 +149,8 @@ void RowBlock::add_origin(const Where& where, const FileRows& rows, std::size_t 
   context_id_->append(name.context_id, n);
   thread_id_->append(name.thread_id, n);
   source_->append_or_null(rows.source == RowSource::csv ? "csv" : "tensor", n);
+  state_->append(rows.state ? std::optional(static_cast<std::int64_t>(*rows.state)) : std::nullopt,
+                 n);
 }
 
 void RowBlock::add_no_tensor() {

@@ -53,7 +53,7 @@ class RowBlock {
   Int64Column *nan_, *pos_inf_, *neg_inf_;
   Int64Column *zero_ = nullptr, *subnormal_ = nullptr, *saturated_ = nullptr, *first_bad_ = nullptr;
   TextColumn *status_, *note_, *source_;
-  Int64Column* offset_;
+  Int64Column *offset_, *state_;
 };
 
 }  // namespace fastdump

@@ -31,20 +31,6 @@ std::size_t piece_elements(const Track<N>& track) {
 }
 
 template <std::size_t N>
-bool has_lost(const Sources<N>& sources, const Track<N>& track, std::uint64_t first,
-              std::uint64_t n) {
-  bool lost = false;
-  for (std::size_t i = 0; i < N; ++i) {
-    const Strip& side = track.sides[i];
-    const std::uint64_t last = side.gathered != nullptr
-                                   ? side.offset + side.gathered->stored_nbytes()
-                                   : side.offset_of(first) + side.nbytes(n);
-    lost |= sources[i]->has_lost(last);
-  }
-  return lost;
-}
-
-template <std::size_t N>
 LoadedPiece<N> read_piece(const Sources<N>& sources, const Track<N>& track, std::uint64_t first,
                           std::size_t n, StreamBuffers& buffers) {
   assert(n <= piece_elements(track));
@@ -122,8 +108,6 @@ bool view_pieces(const Sources<N>& sources, const Track<N>& track, std::uint64_t
 
 template std::size_t piece_elements(const Track<1>&);
 template std::size_t piece_elements(const Track<2>&);
-template bool has_lost(const Sources<1>&, const Track<1>&, std::uint64_t, std::uint64_t);
-template bool has_lost(const Sources<2>&, const Track<2>&, std::uint64_t, std::uint64_t);
 template LoadedPiece<1> read_piece(const Sources<1>&, const Track<1>&, std::uint64_t, std::size_t,
                                    StreamBuffers&);
 template LoadedPiece<2> read_piece(const Sources<2>&, const Track<2>&, std::uint64_t, std::size_t,

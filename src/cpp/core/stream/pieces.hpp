@@ -46,11 +46,6 @@ struct Piece {
   std::uint64_t first = 0;
 };
 
-// Whether a file lost some of these elements while they were read.
-template <std::size_t N>
-bool has_lost(const Sources<N>& sources, const Track<N>& track, std::uint64_t first,
-              std::uint64_t n);
-
 // What becomes of the elements of a chunk.
 template <std::size_t N>
 class PieceVisitor {

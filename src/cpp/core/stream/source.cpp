@@ -15,6 +15,7 @@ constexpr std::uint64_t kMaxGatheredBytes = std::uint64_t{128} << 20;
 
 ReadResult Source::read(std::uint64_t offset, std::span<std::byte> buffer) const {
   ReadResult result;
+  if (is_memory_ && has_lost_page_) return {0, EFAULT};
   if (offset < head_.size()) {
     result.nbytes = std::min<std::uint64_t>(buffer.size(), head_.size() - offset);
     std::memcpy(buffer.data(), head_.data() + offset, result.nbytes);
@@ -22,13 +23,6 @@ ReadResult Source::read(std::uint64_t offset, std::span<std::byte> buffer) const
   if (is_memory_ || result.nbytes == buffer.size()) return result;
   const ReadResult rest = read_at(file_, buffer.subspan(result.nbytes), offset + result.nbytes);
   return {result.nbytes + rest.nbytes, rest.error};
-}
-
-bool Source::has_lost(std::uint64_t end) const {
-  if (is_memory_ || end <= head_.size()) return false;
-  const std::uint64_t had = is_size_known_ ? std::min(end, size_.nbytes) : end;
-  const std::int64_t now = file_.size();
-  return now < 0 || static_cast<std::uint64_t>(now) < had;
 }
 
 Source::Size Source::size() const {
@@ -62,32 +56,25 @@ bool Source::count_gathered(std::size_t nbytes) {
   return (before + nbytes) / kMaxGatheredBytes != before / kMaxGatheredBytes;
 }
 
-View::View(Source& source, std::uint64_t offset, std::uint64_t nbytes)
-    : source_(source), offset_(offset), nbytes_(nbytes) {
+View::View(Source& source, std::uint64_t offset, std::uint64_t nbytes) : source_(source) {
   const std::uint64_t source_nbytes = source.size().nbytes;
   if (offset > source_nbytes || nbytes > source_nbytes - offset) return;
   if (source.has_lost_page_.load() || source.map() != 0) return;
   if (!source.is_memory() && !source.is_mapped()) return;  // of an empty file
   data_ = source.place(offset);
-  if (!source.is_memory()) {
-    guard_.emplace(data_, static_cast<std::size_t>(nbytes), source.has_lost_page_);
-  }
+  guard_.emplace(data_, static_cast<std::size_t>(nbytes), source.has_lost_page_);
 }
 
 bool View::close() {
   guard_.reset();
-  if (source_.is_memory()) return data_ != nullptr;
-  const std::int64_t size = source_.file_.size();
+  if (!source_.has_lost_page_.load()) return data_ != nullptr;
+  const std::int64_t size = source_.is_memory() ? -EFAULT : source_.file_.size();
+  // A page that a file of the same size has lost could not be read.
   if (size < 0) {
     error_ = static_cast<int>(-size);
-    return false;
+  } else if (static_cast<std::uint64_t>(size) >= source_.size().nbytes) {
+    error_ = EIO;
   }
-  const auto nbytes = static_cast<std::uint64_t>(size);
-  const bool has_lost_page = source_.has_lost_page_.load();
-  // Behind the end of a file that shrank, the rest of its last page reads as zeros without a fault.
-  if (data_ != nullptr && !has_lost_page && offset_ + nbytes_ <= nbytes) return true;
-  // A page that a file of the same size has lost could not be read.
-  error_ = has_lost_page && nbytes >= source_.size().nbytes ? EIO : 0;
   return false;
 }
 

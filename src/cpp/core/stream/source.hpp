@@ -19,13 +19,18 @@ namespace fastdump {
 
 class Source {
  public:
-  // An open file. The system is asked for its size when somebody needs it.
-  explicit Source(File file) : file_(std::move(file)) {}
+  // An open file in a state that is known. The system is asked for its size when somebody needs it.
+  Source(File file, FileState state) : file_(std::move(file)), state_(state) {}
   // An open file that had so many bytes. `head` are its first bytes, if they were read before and
   // stay for as long as the source.
-  Source(File file, std::uint64_t nbytes, std::span<const std::byte> head = {})
-      : file_(std::move(file)), size_{nbytes, 0}, is_size_known_(true), head_(head) {}
-  // Bytes in memory, which stay for as long as the source.
+  Source(File file, FileState state, std::uint64_t nbytes, std::span<const std::byte> head = {})
+      : file_(std::move(file)),
+        state_(state),
+        size_{nbytes, 0},
+        is_size_known_(true),
+        head_(head) {}
+  // Bytes in memory, which stay for as long as the source. They may be a mapping of a file, if the
+  // page guard is installed.
   explicit Source(std::span<const std::byte> memory)
       : is_memory_(true), size_{memory.size(), 0}, is_size_known_(true), head_(memory) {}
   Source(const Source&) = delete;
@@ -41,9 +46,14 @@ class Source {
 
   // Fills `buffer` from `offset` on.
   ReadResult read(std::uint64_t offset, std::span<std::byte> buffer) const;
-  // Whether bytes before `end` that the file had are gone, or the system does not tell any more. A
-  // read that meets the cut may return zeros for what goes, so this is asked after reads.
-  bool has_lost(std::uint64_t end) const;
+  // 0 if all that was read until now is of the state in which the file was, kFileChanged if not, or
+  // the errno of not knowing. What was read of a file that is being cut may be zeros, and what was
+  // read of one that is being written a mixture: nothing holds of it unless this is asked at the
+  // end.
+  int check_state() const {
+    if (is_memory_) return has_lost_page_ ? kFileChanged : 0;
+    return file_.check_state(state_);
+  }
 
   // Maps the file, once, so that its bytes can be looked at where they are. Returns 0, or the errno
   // of the system's refusal.
@@ -62,6 +72,7 @@ class Source {
     return (is_memory_ ? head_.data() : mapping_->data()) + offset;
   }
   const File file_;
+  const FileState state_{};
   const bool is_memory_ = false;
   mutable std::mutex size_mutex_;
   mutable Size size_;
@@ -86,13 +97,11 @@ class View {
   const std::byte* data() const { return data_; }
   // Ends the view. True if all that was seen was the source's, and no zeros in its place.
   bool close();
-  // After close() was false: 0 if the file has become shorter, else an errno.
+  // After close() was false: an errno, or 0 if the file has become shorter.
   int error() const { return error_; }
 
  private:
   Source& source_;
-  const std::uint64_t offset_;
-  const std::uint64_t nbytes_;
   const std::byte* data_ = nullptr;
   int error_ = 0;
   std::optional<PageGuard> guard_;

@@ -88,10 +88,6 @@ Shortages<N> Stream<N>::deliver_by(Engine engine, const Chunk& chunk, StreamBuff
     if (view_pieces(sources_, track, chunk.first, chunk.n, visitor)) return {};
     visitor.begin_chunk();
   }
-  const Shortages<N> missing = read_pieces(sources_, track, chunk.first, chunk.n, buffers, visitor);
-  if (!has_lost(sources_, track, chunk.first, chunk.n)) return missing;
-  // What is gone may have been read as zeros. It is not there the second time.
-  visitor.begin_chunk();
   return read_pieces(sources_, track, chunk.first, chunk.n, buffers, visitor);
 }
 

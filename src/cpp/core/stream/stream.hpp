@@ -1,6 +1,6 @@
 // Tracks of elements, streamed in chunks by any number of threads: mapped or read as is faster,
 // guarded against files that become shorter, in bounded memory. A job that uses a stream merges
-// what its chunks give, and does nothing else.
+// what its chunks give, and asks at the end whether the files stayed as they were.
 #pragma once
 
 #include <atomic>

@@ -61,7 +61,8 @@ bool Selection::has(Status wanted) const {
 }
 
 bool Selection::may_get(Status described) const {
-  return has(described) || has(Status::truncated) || has(Status::unreadable);
+  return has(described) || has(Status::truncated) || has(Status::unreadable) ||
+         has(Status::changed);
 }
 
 }  // namespace fastdump

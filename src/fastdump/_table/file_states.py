@@ -1,0 +1,46 @@
+"""The states of files when a table was made of them, so that they are not taken for others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastdump._table.arrow_column import codes_of, integer_array, is_null
+
+if TYPE_CHECKING:
+    from arro3.core import Array
+
+
+class FileStates:
+    """States by path, as long as the process lives: a table in a file has none.
+
+    Parameters
+    ----------
+    paths, states
+        Columns of text and of integers, null where a file could not be read as a whole.
+    """
+
+    __slots__ = ("_by_path", "_columns")
+
+    def __init__(self, paths: Array | None = None, states: Array | None = None) -> None:
+        self._columns = None if paths is None or states is None else (paths, states)
+        self._by_path: dict[str, int] | None = None
+
+    def of(self, path: str) -> int | None:
+        """Return the state of a file, by its path in the table; None if it is not known."""
+        if self._by_path is None:
+            self._by_path = {} if self._columns is None else _by_path(*self._columns)
+        return self._by_path.get(path)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The files may be others where a pickle is read.
+        return FileStates, ()
+
+
+def _by_path(paths: Array, states: Array) -> dict[str, int]:
+    codes, texts = codes_of(paths)
+    known = ~is_null(states)
+    found, rows = np.unique(codes[known], return_index=True)
+    values = integer_array(states)[known][rows].tolist()
+    return {texts[code]: value for code, value in zip(found.tolist(), values, strict=True)}
