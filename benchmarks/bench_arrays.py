@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+import fastdump
 from benchmarks.dump_files import elements, large_file, write_sparse_files
 from benchmarks.hifloat8 import hifloat8_values
 from benchmarks.report import Report, Requirement, Row
@@ -94,5 +95,43 @@ def test_materialise(
             gb_per_s=nbytes / timings.median("fastdump") / 1e9,
             peer_gb_per_s=nbytes / timings.median("numpy") / 1e9,
             times_peer=timings.quotient("numpy", "fastdump"),
+        ),
+    )
+
+
+def _summed_guarded(tensor: Tensor) -> float:
+    with tensor.guarded() as elements:
+        return float(elements.sum())
+
+
+# What a file that is cut cannot end the process by; of a tensor whose arrays are views, and of one
+# whose arrays are copies.
+_SAFE: dict[str, Callable[[Tensor, Tensor], object]] = {
+    "sum of a copy": lambda _, safe: np.asarray(safe).sum(),
+    "sum of a guarded view": lambda view, _: _summed_guarded(view),
+    "a slice, copied": lambda _, safe: safe[:1024],
+}
+
+
+@pytest.mark.parametrize("what", _SAFE)
+def test_safe(benchmark: BenchmarkFixture, report: Report, directory: Path, what: str) -> None:
+    nbytes = _CODES_NBYTES
+    is_slice = "slice" in what
+    with large_file(directory, "float32", elements("float32"), nbytes, MIB) as file:
+        view, safe = (fastdump.open(file.path, safe=safe)[0].outputs[0] for safe in (False, True))
+        timings = side_by_side(
+            benchmark,
+            10 * ROUNDS,
+            ("safe", lambda: _SAFE[what](view, safe)),
+            {"view": lambda: view[:1024] if is_slice else np.asarray(view).sum()},
+        )
+    milliseconds = 1000 * timings.median("safe")
+    report.add(
+        benchmark,
+        Row(
+            section="arrays",
+            what=f"{what}: {milliseconds:.3f} ms",
+            size=binary_size(4096 if is_slice else nbytes),
+            other=f"{timings.quotient('safe', 'view'):.2f} x a view",
         ),
     )
