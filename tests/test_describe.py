@@ -368,8 +368,8 @@ def test_the_last_value_wins() -> None:
         (delimited(3, delimited(10, b"\x08")), "varint"),
         (delimited(4, delimited(3, b"\x08\x01" * 65)), "64 dimensions"),
         (delimited(4, delimited(6, delimited(1, b"\x01" * 65))), "64 dimensions"),
-        (delimited(4, b"") * 65_537, "65536 tensors"),
-        (delimited(7, b"") * 65_537, "65536 attributes"),
+        (delimited(4, b"") * 4097, "4096 tensors"),
+        (delimited(7, b"") * 257, "256 attributes"),
         (delimited(4, delimited(4, b"data")), "version 1"),
         (delimited(3, delimited(5, b"data")), "version 1"),
     ],
@@ -381,10 +381,10 @@ def test_reasons_name_the_cause_and_its_place(header: bytes, reason: str) -> Non
 
 
 def test_at_the_limits() -> None:
-    header = delimited(4, delimited(3, b"\x08\x01" * 64)) + delimited(7, b"") * 65_536
+    header = delimited(4, delimited(3, b"\x08\x01" * 64)) + delimited(7, b"") * 256
     found = describe(header)
     assert found["tensors"][0]["shape"] == (1,) * 64
-    assert len(found["attrs"]) == 65_536
+    assert len(found["attrs"]) == 256
 
 
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:

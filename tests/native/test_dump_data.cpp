@@ -267,24 +267,61 @@ void test_limits() {
   };
   CHECK_EQ(describe(repeated(5, kMaxTensorsPerFile), 0).tensors.size(), kMaxTensorsPerFile);
   CHECK_REFUSED_MESSAGE(repeated(5, kMaxTensorsPerFile + 1),
-                        "more than 65536 tensors at byte 131082 (the limit of this reader)",
-                        131082);
+                        "more than 4096 tensors at byte 8202 (the limit of this reader)", 8202);
   CHECK_EQ(describe(repeated(7, kMaxAttrs), 0).attrs.size(), kMaxAttrs);
   CHECK_REFUSED_MESSAGE(repeated(7, kMaxAttrs + 1),
-                        "more than 65536 attributes at byte 131082 (the limit of this reader)",
-                        131082);
+                        "more than 256 attributes at byte 522 (the limit of this reader)", 522);
 }
 
-// A name is repeated for each tensor of the file.
-void test_a_name_that_is_too_long() {
+FileDescription with_texts_cut(const Message& message) {
+  FileDescription description = describe(message, 0);
+  cut_texts(description);
+  return description;
+}
+
+void test_texts_that_are_too_long() {
   const std::string longest(kMaxNameNbytes, 'n');
-  CHECK_EQ(describe(Message().text(6, longest), 0).op_name, longest);
-  CHECK(describe(Message().text(6, longest), 0).header_note.empty());
-  const FileDescription cut = describe(Message().text(6, longest + longest), 0);
+  const FileDescription whole = with_texts_cut(Message().text(6, longest));
+  CHECK_EQ(whole.op_name, longest);
+  CHECK(whole.header_note.empty());
+  const FileDescription cut = with_texts_cut(Message().text(6, longest + longest));
   CHECK_EQ(cut.op_name, longest);
   CHECK_EQ(cut.header_note.text(), "the op_name of 8192 bytes is cut after 4096");
   // The last of several counts.
-  CHECK(describe(Message().text(6, longest + "n").text(6, "op"), 0).header_note.empty());
+  CHECK(with_texts_cut(Message().text(6, longest + "n").text(6, "op")).header_note.empty());
+
+  const std::string text(kMaxTextNbytes, 't');
+  const FileDescription log = with_texts_cut(Message().text(9, text + "t"));
+  CHECK_EQ(log.dfx_message, text);
+  CHECK_EQ(log.header_note.text(), "the dfx_message of 65537 bytes is cut after 65536");
+  const FileDescription version = with_texts_cut(Message().text(1, longest + "n"));
+  CHECK_EQ(version.version, longest);
+  CHECK_EQ(version.header_note.text(), "the version of 4097 bytes is cut after 4096");
+  const FileDescription attr =
+      with_texts_cut(Message().message(7, Message().text(1, longest + "n").text(2, text + "t")));
+  CHECK_EQ(attr.attrs.at(0).first, longest);
+  CHECK_EQ(attr.attrs.at(0).second, text);
+  CHECK_EQ(attr.header_note.text(),
+           "the name of an attribute of 4097 bytes is cut after 4096; "
+           "the value of an attribute of 65537 bytes is cut after 65536");
+  const FileDescription op =
+      with_texts_cut(Message().message(3, Message().message(4, Message().text(1, longest + "n"))));
+  CHECK_EQ(op.original_ops.at(0).name, longest);
+  CHECK_EQ(op.header_note.text(),
+           "the name of an original operator of 4097 bytes is cut after 4096");
+}
+
+// What all tensors of a file repeat takes no more in all than it may.
+void test_a_name_that_many_tensors_repeat() {
+  const auto length_of = [](std::size_t n_tensors) {
+    std::string tensors;
+    for (std::size_t i = 0; i < n_tensors; ++i) tensors += std::string("\x1a\0", 2);
+    const Message message = Message().text(6, std::string(kMaxNameNbytes, 'n')).raw(tensors);
+    return with_texts_cut(message).op_name.size();
+  };
+  CHECK_EQ(length_of(256), kMaxNameNbytes);
+  CHECK_EQ(length_of(1024), 1024U);
+  CHECK_EQ(length_of(kMaxTensorsPerFile), 256U);
 }
 
 void test_inline_data() {
@@ -336,7 +373,8 @@ int main() {
   test_malformed_messages();
   test_groups();
   test_limits();
-  test_a_name_that_is_too_long();
+  test_texts_that_are_too_long();
+  test_a_name_that_many_tensors_repeat();
   test_inline_data();
   test_what_may_be_a_message();
   return tests::exit_code();

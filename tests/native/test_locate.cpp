@@ -43,7 +43,7 @@ void test_header_length() {
     CHECK(error_of([&] { end(length(huge), kMaxU64); }).has_value());
   }
   CHECK_REFUSED(end(length(kMaxHeaderBytes + 1), kMaxU64),
-                "header length 67108865 at byte 0 is more than the limit of 67108864 bytes", 0);
+                "header length 16777217 at byte 0 is more than the limit of 16777216 bytes", 0);
   CHECK_REFUSED(end(std::string(8, '\0'), 8), "empty header: header length 0 at byte 0", 0);
 }
 

@@ -197,11 +197,11 @@ void test_headers_that_are_refused() {
                 "nano (TLV) dump: head length 9 at byte 0 is not within 16 bytes", 0);
   CHECK_REFUSED(describe(length(kMaxU64), 0),
                 "nano (TLV) dump: head length 18446744073709551615 at byte 0 is more than the "
-                "limit of 67108864 bytes",
+                "limit of 16777216 bytes",
                 0);
   CHECK_REFUSED(describe(length(kMaxHeaderBytes + 1), kMaxHeaderBytes),
-                "nano (TLV) dump: head length 67108865 at byte 0 is more than the limit of "
-                "67108864 bytes",
+                "nano (TLV) dump: head length 16777217 at byte 0 is more than the limit of "
+                "16777216 bytes",
                 0);
 }
 

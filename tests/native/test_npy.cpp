@@ -288,7 +288,7 @@ void test_lengths_that_are_refused() {
   CHECK_REFUSED(end(version(2, 0xFFFFFFFF), 128),
                 "npy header: ends at byte 4294967307, the file at byte 128", 8);
   CHECK_REFUSED(end(version(3, kMaxHeaderBytes - 11), kMaxU64),
-                "npy header: 67108865 bytes are more than the limit of 67108864", 8);
+                "npy header: 16777217 bytes are more than the limit of 16777216", 8);
   CHECK_EQ(end(version(3, kMaxHeaderBytes - 12), kMaxU64), kMaxHeaderBytes);
 }
 

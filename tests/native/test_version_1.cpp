@@ -159,7 +159,7 @@ void test_limit_of_what_is_not_data() {
     const Message dump = Message().message(4, inline_input({.shape = {1}}, "data"));
     const std::uint64_t n = dump.bytes().size();
     CHECK_REFUSED(describe(Message().raw(dump.bytes()).raw(rest.bytes())),
-                  "more than 67108864 bytes of header at byte " + std::to_string(n + offset) +
+                  "more than 16777216 bytes of header at byte " + std::to_string(n + offset) +
                       " (the limit of this reader)",
                   n + offset);
   };

@@ -1,5 +1,6 @@
 #include "core/formats/dump_data.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -337,7 +338,7 @@ class Decoder {
         description_.dump_time = field.value;
         break;
       case kOpName:
-        set_op_name(field);
+        description_.op_name = to_text(reader_.bytes(field));
         break;
       case kDfxMessage:
         description_.dfx_message = to_text(reader_.bytes(field));
@@ -345,14 +346,6 @@ class Decoder {
       default:
         break;
     }
-  }
-
-  void set_op_name(const Field& field) {
-    description_.op_name = to_text(reader_.bytes(field)).substr(0, kMaxNameNbytes);
-    description_.header_note.clear();
-    if (field.nbytes <= kMaxNameNbytes) return;
-    description_.header_note.add("the op_name of " + std::to_string(field.nbytes) +
-                                 " bytes is cut after " + std::to_string(kMaxNameNbytes));
   }
 
   // Moves each tensor to where its kind and its index have it: a message may have them in any
@@ -380,6 +373,14 @@ class Decoder {
   std::array<std::size_t, 4> n_of_{};      // tensors, by slot(io)
   std::optional<OriginalOp> original_op_;  // of the tensor that is being read
 };
+
+void cut(std::string& text, std::size_t max_nbytes, std::string_view what, Note& note) {
+  if (text.size() <= max_nbytes) return;
+  note.add("the " + std::string(what) + " of " + std::to_string(text.size()) +
+           " bytes is cut after " + std::to_string(max_nbytes));
+  text.resize(max_nbytes);
+  text.shrink_to_fit();
+}
 
 template <class Bytes>
 void decode(Bytes bytes, Payloads payloads, FileDescription& description) {
@@ -436,6 +437,23 @@ bool may_be_dump_data(std::span<const std::byte> head, std::uint64_t file_nbytes
     at += *nbytes;
   }
   return at != 0 && (at < file_nbytes || n_open_groups == 0);
+}
+
+void cut_texts(FileDescription& description) {
+  Note& note = description.header_note;
+  const std::size_t n_tensors = std::max<std::size_t>(description.tensors.size(), 1);
+  cut(description.op_name,
+      std::clamp(kMaxRepeatedNameNbytes / n_tensors, kMinNameNbytes, kMaxNameNbytes), "op_name",
+      note);
+  cut(description.version, kMaxNameNbytes, "version", note);
+  cut(description.dfx_message, kMaxTextNbytes, "dfx_message", note);
+  for (auto& [name, value] : description.attrs) {
+    cut(name, kMaxNameNbytes, "name of an attribute", note);
+    cut(value, kMaxTextNbytes, "value of an attribute", note);
+  }
+  for (OriginalOp& op : description.original_ops) {
+    cut(op.name, kMaxNameNbytes, "name of an original operator", note);
+  }
 }
 
 void decode_dump_data(std::span<const std::byte> message, std::uint64_t offset, Payloads payloads,

@@ -139,6 +139,7 @@ void describe_nano(std::span<const std::byte> head, std::uint64_t file_size,
   for (TensorDescription& tensor : outputs.tensors) {
     description.tensors.push_back(std::move(tensor));
   }
+  cut_texts(description);
   place_payloads(description, end, file_size);
 }
 

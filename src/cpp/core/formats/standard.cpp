@@ -45,6 +45,7 @@ void decode_header(std::span<const std::byte> header, std::optional<std::int64_t
   description.fortran_order = false;
   description.header_nbytes = message.size();
   if (thread_id) apply_ffts_slices(description, *thread_id);
+  cut_texts(description);
 }
 
 // Whether another dump may follow in the `n_left` bytes after the header, and begin earlier than

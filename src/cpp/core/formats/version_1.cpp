@@ -35,6 +35,7 @@ bool has_version_1_mark(std::span<const std::byte> head) {
 
 void describe_version_1(HeaderBytes& file, FileDescription& description) {
   decode_message(file, description);
+  cut_texts(description);
   // Any message of unknown fields would do, the empty one too: without a tensor it is nobody's
   // dump.
   if (description.tensors.empty()) throw FormatError("inline message without a tensor", 0);
