@@ -24,9 +24,16 @@ Value value(const Table& table, std::string_view name, std::size_t row, std::siz
   return static_cast<const Value*>(column(table, name).buffers().at(buffer))[row];
 }
 
+// Offset i of a column of texts or lists, which are of 64 bits in a long one.
+inline std::int64_t offset(const Table& table, std::string_view name, std::size_t i) {
+  const std::string_view format = column(table, name).arrow_format();
+  const bool is_wide = format == "U" || format == "+L";
+  return is_wide ? value<std::int64_t>(table, name, i) : value<std::int32_t>(table, name, i);
+}
+
 inline std::string_view text(const Table& table, std::string_view name, std::size_t row) {
-  const auto begin = value<std::int32_t>(table, name, row);
-  const auto end = value<std::int32_t>(table, name, row + 1);
+  const std::int64_t begin = offset(table, name, row);
+  const std::int64_t end = offset(table, name, row + 1);
   const auto* bytes = static_cast<const char*>(column(table, name).buffers().at(2));
   return {bytes + begin, static_cast<std::size_t>(end - begin)};
 }

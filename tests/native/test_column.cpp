@@ -5,8 +5,8 @@
 #include <memory>
 #include <random>
 #include <span>
-#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,12 +50,12 @@ std::string shown(const Table& table, std::size_t row) {
   const Column& c = column(table, "c");
   const std::string format = c.arrow_format();
   if (format == "l") return std::to_string(value<std::int64_t>(table, "c", row));
-  if (format == "u") return std::string(text(table, "c", row));
+  if (format == "u" || format == "U") return std::string(text(table, "c", row));
   if (format == "b") return (value<std::uint8_t>(table, "c", row / 8) >> row % 8 & 1) ? "1" : "0";
   std::string list;
   const auto* items = static_cast<const std::int64_t*>(c.child()->buffers().at(1));
-  const auto end = value<std::int32_t>(table, "c", row + 1);
-  for (auto i = value<std::int32_t>(table, "c", row); i < end; ++i) {
+  const std::int64_t end = offset(table, "c", row + 1);
+  for (std::int64_t i = offset(table, "c", row); i < end; ++i) {
     list += std::to_string(items[i]) + ",";
   }
   return list;
@@ -172,14 +172,50 @@ void test_text() {
   }
 }
 
-void test_too_long() {
-  bool refused = false;
-  try {
-    TextColumn().reserve(1, std::size_t{1} << 31);
-  } catch (const std::length_error&) {
-    refused = true;
+// However few bits an offset has, the rows are the same: a column goes over to more when it has to,
+// and a longer one is a source like any other.
+template <class C>
+void test_long_column() {
+  constexpr std::size_t kRows = 200;
+  constexpr std::size_t kMaxNarrow = 150;  // parts, which a third of the rows have
+  const auto value_of = [](std::size_t i) {
+    return i % 7 == 3 ? std::nullopt : std::optional(static_cast<std::int64_t>(i));
+  };
+  auto narrow = std::make_unique<C>();
+  auto wide = std::make_unique<C>(kMaxNarrow);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    append(*narrow, value_of(i));
+    append(*wide, value_of(i));
+    const bool is_wide = std::string_view(wide->arrow_format()) != C().arrow_format();
+    CHECK_EQ(is_wide, wide->n_parts() > kMaxNarrow);
   }
-  CHECK(refused);
+  const auto runs_of = [](const C& source, std::size_t max_narrow) {
+    auto made = std::make_unique<C>(max_narrow);
+    const Column* const columns[] = {&source};
+    const RowRun runs[] = {{0, 0, 50}, {0, 50, kRows - 50}};
+    made->append_runs(columns, runs);
+    return made;
+  };
+  auto reserved = std::make_unique<C>(kMaxNarrow);
+  reserved->reserve(kRows, kMaxNarrow + 1);
+  CHECK(std::string_view(reserved->arrow_format()) != C().arrow_format());
+  auto cut = runs_of(*wide, kMaxNarrow);
+  cut->truncate(10);
+  for (std::size_t i = 10; i < kRows; ++i) append(*cut, value_of(i));
+
+  std::vector<Table> tables;
+  tables.push_back(table_of(runs_of(*wide, kMaxNarrow)));
+  tables.push_back(table_of(runs_of(*wide, Offsets::kMaxNarrow)));
+  tables.push_back(table_of(runs_of(*narrow, kMaxNarrow)));
+  tables.push_back(table_of(std::move(cut)));
+  tables.push_back(table_of(std::move(wide)));
+  const Table expected = table_of(std::move(narrow));
+  for (const Table& table : tables) {
+    CHECK_EQ(table.n_rows, expected.n_rows);
+    for (std::size_t row = 0; row < kRows; ++row) {
+      CHECK_EQ(shown(table, row), shown(expected, row));
+    }
+  }
 }
 
 }  // namespace
@@ -193,6 +229,7 @@ int main() {
   test_runs<ListColumn>();
   test_repeated_values();
   test_text();
-  test_too_long();
+  test_long_column<TextColumn>();
+  test_long_column<ListColumn>();
   return tests::exit_code();
 }

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from arro3.core import Array, RecordBatch
+from arro3.core import Array, Field, RecordBatch, Schema
 
 from fastdump._arguments import check_engine, n_threads
 from fastdump._compare.elements import ElementComparison
@@ -24,8 +24,9 @@ from fastdump._compare.verdict import of_elements, of_statistics
 from fastdump._dump.absence import no_dump_error
 from fastdump._selection import Selection
 from fastdump._stats import What
-from fastdump._table.arrow_column import column_of, text_list
+from fastdump._table.arrow_column import joined, text_list
 from fastdump._table.buffers import column_with_nulls
+from fastdump._table.column import long_types
 from fastdump._table.selected import absence_text, selected_rows
 
 if TYPE_CHECKING:
@@ -141,8 +142,7 @@ class Comparing:
             only_b, n_of_a = self._b.batch.take(self._only_b), len(order) - n_b
             for name in _OF_B_ALONE:
                 of_a, of_b = found[name].slice(0, n_of_a), only_b.column(name)
-                values = [*of_a.to_pylist(), *of_b.to_pylist()]
-                found[name] = column_of(values, COLUMN[name].type)
+                found[name] = joined((of_a, of_b))
 
         found |= metrics.columns(number)
         found["paired_by"] = text_column(np.array(HOW, object)[pairs.how], number)
@@ -152,7 +152,8 @@ class Comparing:
         found["status"] = text_column(np.array([*metrics.status, *statuses], object), order)
         found["note"] = text_column(np.array([*metrics.note, *notes], object), order)
         arrays = [found[name] for name in COLUMN]
-        return RecordBatch.from_arrays(arrays, schema=KIND.schema({}))
+        types = Schema([Field(name, found[name].type) for name in COLUMN])
+        return RecordBatch.from_arrays(arrays, schema=KIND.schema({}, long_types(types)))
 
 
 def _selected(

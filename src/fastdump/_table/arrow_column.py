@@ -11,9 +11,17 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from arro3.core import Array, DataType, dictionary_dictionary, dictionary_indices, list_array
+from arro3.core import (
+    Array,
+    ChunkedArray,
+    DataType,
+    Field,
+    dictionary_dictionary,
+    dictionary_indices,
+    list_array,
+)
 
-from fastdump._table.column import ARROW_TYPE, ColumnType
+from fastdump._table.column import ARROW_TYPE, ColumnType, is_long
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +29,16 @@ if TYPE_CHECKING:
 NULL_CODE = -1
 """The code of a null in `codes_of`."""
 
+MAX_SHORT_PARTS = 2**31 - 1
+"""How many bytes of text, or items of lists, 32-bit offsets reach; longer columns have 64 bits."""
+
+_LONG_TYPE: dict[ColumnType | None, DataType] = {
+    "text": DataType.large_utf8(),
+    "shape": DataType.large_list(Field("item", DataType.int64())),
+}
+
 _DICTIONARY = DataType.dictionary(DataType.int32(), DataType.utf8())
+_LONG_DICTIONARY = DataType.dictionary(DataType.int32(), DataType.large_utf8())
 
 
 class ArrowArray(ctypes.Structure):
@@ -130,12 +147,63 @@ def codes_of(column: Array) -> tuple[NDArray[np.int64], list[str]]:
     Most text columns have few distinct texts, and working on those is far faster than making a
     Python string for each row.
     """
-    encoded = column.cast(_DICTIONARY)
+    encoded = _encoded(column)
     indices = dictionary_indices(encoded)
     assert isinstance(indices, Array)
     codes = integer_array(indices.cast(DataType.int64()), null=NULL_CODE)
     texts: Any = dictionary_dictionary(encoded)
     return codes, list(texts.to_pylist())
+
+
+def n_distinct(column: Array) -> int:
+    """Return how many distinct texts a text column has, null not counted."""
+    texts: Any = dictionary_dictionary(_encoded(column))
+    return len(texts)
+
+
+def _encoded(column: Array) -> Array:
+    return column.cast(_LONG_DICTIONARY if is_long(column.type) else _DICTIONARY)
+
+
+def n_parts(column: Array) -> int:
+    """Return how many bytes the texts of a column have in all, or how many items its lists have."""
+    if len(column) == 0:
+        return 0
+    array, _capsule = exported(column)
+    ends = part_ends(array, column.type)
+    return int(ends[-1]) - int(ends[0])
+
+
+def joined(columns: Sequence[Array]) -> Array:
+    """Return columns of one type, at least one, as one, which may have to be a long one."""
+    long = _LONG_TYPE.get(_offsets_of(columns[0].type))
+    if long is not None and sum(map(n_parts, columns)) > MAX_SHORT_PARTS:
+        columns = [column.cast(long) for column in columns]
+    return columns[0] if len(columns) == 1 else ChunkedArray(columns).combine_chunks()
+
+
+def shortened(column: Array, type: ColumnType) -> Array:
+    """Return a column of texts or shapes, of any layout, in our own; long if it has to be."""
+    if not is_long(column.type) and (DataType.is_string(column.type) or type != "text"):
+        return column.cast(ARROW_TYPE[type])
+    long = column.cast(_LONG_TYPE[type])
+    return long.cast(ARROW_TYPE[type]) if n_parts(long) <= MAX_SHORT_PARTS else long
+
+
+def _offsets_of(type: DataType) -> ColumnType | None:
+    """Return whether a type has texts or lists with 32-bit offsets, which may be too short."""
+    if DataType.is_string(type):
+        return "text"
+    return "shape" if DataType.is_list(type) else None
+
+
+def part_ends(array: ArrowArray, type: DataType) -> NDArray[np.signedinteger[Any]]:
+    """Return the offsets of an exported column of texts or lists, valid while it is alive."""
+    dtype = np.dtype(np.int64 if is_long(type) else np.int32)
+    size = dtype.itemsize
+    data = buffer_bytes(array.buffers[1], size * array.offset, size * (array.length + 1))
+    ends: NDArray[np.signedinteger[Any]] = data.view(dtype)
+    return ends
 
 
 def is_in(column: Array, texts: Collection[str]) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from arro3.core import Array, RecordBatch, Schema, list_flatten
+from arro3.core import Array, RecordBatch, list_flatten
 
 from fastdump import _core
 from fastdump._table.arrow_column import (
@@ -16,9 +16,10 @@ from fastdump._table.arrow_column import (
     buffer_bytes,
     exported,
     is_null,
+    part_ends,
     values,
 )
-from fastdump._table.column import Column
+from fastdump._table.column import Column, is_long
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,12 +41,9 @@ def to_buffers(batch: RecordBatch, columns: list[Column]) -> list[tuple[str, boo
     ]
 
 
-def of_buffers(
-    n_rows: int, columns: list[tuple[str, bool, StoredColumn]], schema: Schema
-) -> RecordBatch:
+def of_buffers(n_rows: int, columns: list[tuple[str, bool, StoredColumn]]) -> RecordBatch:
     """Return the batch that `to_buffers` took apart."""
-    batch = RecordBatch.from_arrow(_core.Table.of_buffers(n_rows, columns))
-    return batch.with_schema(schema)
+    return RecordBatch.from_arrow(_core.Table.of_buffers(n_rows, columns))
 
 
 def column_with_nulls(values: NDArray[Any], known: NDArray[np.bool_]) -> Array:
@@ -76,18 +74,19 @@ def _stored(column: Array, type: str) -> StoredColumn:
     validity = _bits(known) if n_null else None
     offsets, data = _variable(column, is_text=type == "text")
     if type == "text":
-        return "u", n_rows, n_null, [validity, offsets, data], None
+        format = "U" if is_long(column.type) else "u"
+        return format, n_rows, n_null, [validity, offsets, data], None
     items: Any = list_flatten(column)
-    return "+l", n_rows, n_null, [validity, offsets], _stored(items, "integer")
+    format = "+L" if is_long(column.type) else "+l"
+    return format, n_rows, n_null, [validity, offsets], _stored(items, "integer")
 
 
 def _variable(column: Array, *, is_text: bool) -> tuple[bytes, bytes]:
     """Return the offsets of a column of texts or lists, from 0 on, and the bytes of texts."""
     if len(column) == 0:
-        return np.zeros(1, np.int32).tobytes(), b""
+        return np.zeros(1, np.int64 if is_long(column.type) else np.int32).tobytes(), b""
     array, _capsule = exported(column)
-    offsets = buffer_bytes(array.buffers[1], 4 * array.offset, 4 * (array.length + 1))
-    ends = offsets.view(np.int32)
+    ends = part_ends(array, column.type)
     first, last = int(ends[0]), int(ends[-1])
     data = buffer_bytes(array.buffers[2], first, last - first).tobytes() if is_text else b""
     return (ends - first).tobytes(), data

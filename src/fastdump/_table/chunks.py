@@ -21,7 +21,11 @@ def chunks(batch: RecordBatch) -> Iterator[dict[str, list[Any]]]:
         part = batch.slice(start, min(ROWS, batch.num_rows - start))
         yield {
             name: shape_list(part.column(name))
-            if DataType.is_list(part.column(name).type)
+            if _has_lists(part.column(name).type)
             else list(part.column(name).to_pylist())
             for name in batch.column_names
         }
+
+
+def _has_lists(type: DataType) -> bool:
+    return DataType.is_list(type) or DataType.is_large_list(type)

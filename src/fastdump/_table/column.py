@@ -21,6 +21,8 @@ MAX_EXACT_INTEGER: Final = 2**53
 
 _HEAD_KEY = "fastdump.head"
 
+_NONE: Mapping[str, Any] = {}
+
 
 class Column(NamedTuple):
     """One column of a schema; `level` is the lowest level at which it can have a value."""
@@ -59,13 +61,34 @@ class TableKind:
     level_only: Mapping[str, str] = field(default_factory=dict)
     derived: Mapping[str, Callable[[Mapping[str, Array]], Array]] = field(default_factory=dict)
 
-    def schema(self, head: Head) -> Schema:
-        """Return the Arrow schema of a table with this head, which becomes its metadata."""
+    def schema(self, head: Head, long: Mapping[str, DataType] = _NONE) -> Schema:
+        """Return the Arrow schema of a table with this head, which becomes its metadata.
+
+        Parameters
+        ----------
+        head
+            The head.
+        long
+            Types of the columns that have more text, or more items of lists, than 32-bit offsets
+            reach, by name: see `long_types`.
+        """
         columns = [self.columns[name] for name in self.names(head)]
         fields = [
-            Field(column.name, ARROW_TYPE[column.type], column.nullable) for column in columns
+            Field(column.name, long.get(column.name, ARROW_TYPE[column.type]), column.nullable)
+            for column in columns
         ]
         return Schema(fields, metadata={_HEAD_KEY: json.dumps(head)})
+
+
+def is_long(type: DataType) -> bool:
+    """Tell whether a type of texts or lists has 64-bit offsets."""
+    return DataType.is_large_string(type) or DataType.is_large_list(type)
+
+
+def long_types(schema: Schema) -> dict[str, DataType]:
+    """Return the types of the columns that have 64-bit offsets, by name."""
+    types = zip(schema.names, schema.types, strict=True)
+    return {name: type for name, type in types if is_long(type)}
 
 
 def head_in(schema: Schema) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ from fastdump._table.arrow_column import (
 )
 from fastdump._table.buffers import StoredColumn, of_buffers, to_buffers
 from fastdump._table.chunks import chunks
-from fastdump._table.column import ColumnType, Head, TableKind, head_in
+from fastdump._table.column import ColumnType, Head, TableKind, head_in, long_types
 from fastdump._table.conform import check_schema, conform
 from fastdump.errors import DumpFormatError, MissingDependencyError
 
@@ -146,7 +146,7 @@ class ColumnTable(Generic[Row]):
     @property
     def schema(self) -> Schema:
         """Arrow schema; the metadata hold all that the table says beside its rows."""
-        return self._kind.schema(self._head)
+        return self._kind.schema(self._head, long_types(self._batch.schema))
 
     @property
     def arrow(self) -> Table:
@@ -436,6 +436,6 @@ def _restored(
 ) -> AnyTable:
     empty = cls.__new__(cls)
     empty._head = head
-    table = empty._with_rows(of_buffers(n_rows, columns, cls._kind.schema(head)))
+    table = empty._with_rows(of_buffers(n_rows, columns))
     table._remark = remark
     return table

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from arro3.core import Array, DataType, RecordBatch, Schema, Table, list_flatten
 
-from fastdump._table.arrow_column import column_of, real_array
+from fastdump._table.arrow_column import column_of, joined, real_array, shortened
 from fastdump._table.column import (
     ARROW_TYPE,
     EXPECTED,
@@ -15,6 +15,7 @@ from fastdump._table.column import (
     ColumnType,
     Head,
     TableKind,
+    is_long,
 )
 
 _SHOWN_NAMES = 5
@@ -76,22 +77,26 @@ def conform(table: Table, kind: TableKind, head: Head) -> RecordBatch:
         If there is a column that a table with this head does not have, a value that does not fit
         its type, or a null where the schema allows none.
     """
-    [batch] = table.combine_chunks().to_batches()
-    schema = kind.schema(head)
-    extra = [name for name in batch.column_names if name not in schema.names]
+    if table.num_rows == 0:
+        table = table.combine_chunks()  # one without a batch gets one without a row
+    names = kind.names(head)
+    extra = [name for name in table.column_names if name not in names]
     if extra:
         raise ValueError(f"{_columns(extra)}, which {kind.level_only[extra[0]]}, not at this one")
     columns = {
-        name: _cast(batch.column(name), name, kind.columns[name].type)
-        for name in batch.column_names
+        name: _cast(joined(table.column(name).chunks), name, kind.columns[name].type)
+        for name in table.column_names
     }
-    for name in schema.names:
+    for name in names:
         column = kind.columns[name]
         if name not in columns:
-            columns[name] = _made(name, columns, batch.num_rows, kind)
+            columns[name] = _made(name, columns, table.num_rows, kind)
         if columns[name].null_count and not column.nullable:
             raise ValueError(f"column {name!r} has nulls")
-    return RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+    long = {name: column.type for name, column in columns.items() if is_long(column.type)}
+    return RecordBatch.from_arrays(
+        [columns[name] for name in names], schema=kind.schema(head, long)
+    )
 
 
 def _made(name: str, columns: Mapping[str, Array], n_rows: int, kind: TableKind) -> Array:
@@ -110,7 +115,7 @@ def _cast(array: Array, name: str, type: ColumnType) -> Array:
         return array.cast(ARROW_TYPE[type])
     # Types that arro3 calls equal may differ in the name of a list's items, so all are cast. A cast
     # turns a value that does not fit into null.
-    cast = array.cast(ARROW_TYPE[type])
+    cast = shortened(array, type) if type in ("text", "shape") else array.cast(ARROW_TYPE[type])
     if cast.null_count != array.null_count or (type == "shape" and list_flatten(cast).null_count):
         raise ValueError(f"column {name!r} has something that is not {EXPECTED[type]}")
     return cast

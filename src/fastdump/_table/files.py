@@ -11,7 +11,7 @@ from arro3.core import RecordBatch, Table
 
 from fastdump._atomic import replacing
 from fastdump._table.arrow_file import read_arrow, read_parquet, write_arrow, write_parquet
-from fastdump._table.column import Head, TableKind, head_in
+from fastdump._table.column import Head, TableKind, head_in, long_types
 from fastdump._table.csv_file import read_csv, write_csv
 from fastdump._table.file_format import format_suffix
 from fastdump._table.json_file import read_json, write_json
@@ -48,7 +48,7 @@ def write_rows(
         elif suffix == ".json":
             write_json(batch, kind, head, file)
         else:
-            table = Table.from_batches([batch], schema=kind.schema(head))
+            table = Table.from_batches([batch], schema=kind.schema(head, long_types(batch.schema)))
             (write_arrow if suffix == ".arrow" else write_parquet)(table, file)
 
 

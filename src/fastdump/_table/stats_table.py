@@ -11,7 +11,14 @@ import numpy as np
 
 from fastdump._arguments import PathLike
 from fastdump._selection import Conditions, Selection, takes_conditions
-from fastdump._table.arrow_column import codes_of, count_by, integer_array, is_in, is_null
+from fastdump._table.arrow_column import (
+    codes_of,
+    count_by,
+    integer_array,
+    is_in,
+    is_null,
+    n_distinct,
+)
 from fastdump._table.column_table import ColumnTable
 from fastdump._table.file_format import format_suffix
 from fastdump._table.file_states import FileStates
@@ -258,7 +265,7 @@ class StatsTable(ColumnTable[StatsRow]):
         nbytes = integer_array(column("nbytes"))[is_in(column("source"), ("tensor",))]
         return {
             "rows": len(self),
-            "files": len(np.unique(codes_of(column("path"))[0])),
+            "files": n_distinct(column("path")),
             "bytes": _exact_sum(nbytes),
             "ranks": _distinct(column("rank")),
             "steps": _distinct(column("step")),

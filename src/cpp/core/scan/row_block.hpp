@@ -20,8 +20,8 @@ class RowBlock {
  public:
   explicit RowBlock(std::optional<kernels::Level> level);
 
-  // `where` is what the directory of the file tells. All rows are added, or none if it throws:
-  // std::length_error for more text than a column can have.
+  // `where` is what the directory of the file tells. All rows are added, or none if it
+  // throws.
   void add(const Where& where, const FileRows& rows);
   std::size_t n_rows() const { return static_cast<std::size_t>(table_.n_rows); }
   // Columns of the schema from "device" on, but for those of directories and paths.

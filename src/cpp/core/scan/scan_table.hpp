@@ -6,8 +6,7 @@
 
 namespace fastdump {
 
-// Of a scan that has ended; with as many threads as it had. Throws std::length_error for a column
-// that would be too long.
+// Of a scan that has ended; with as many threads as it had.
 Table make_table(const Scan& scan);
 
 }  // namespace fastdump

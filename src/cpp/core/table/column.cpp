@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <stdexcept>
 
 namespace fastdump {
 namespace {
@@ -49,25 +47,6 @@ void append_utf8(std::string_view text, std::string& out) {
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }
-}
-
-std::int32_t checked_offset(std::size_t offset) {
-  if (offset > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-    throw std::length_error(
-        "a column of this table is larger than 2 GiB: scan fewer files at a time");
-  }
-  return static_cast<std::int32_t>(offset);
-}
-
-// Offsets [first + 1, first + n] of `from`, moved so that they follow the last of `offsets`.
-void append_offsets(const std::vector<std::int32_t>& from, std::size_t first, std::size_t n,
-                    std::vector<std::int32_t>& offsets) {
-  checked_offset(static_cast<std::size_t>(offsets.back()) +
-                 static_cast<std::size_t>(from[first + n] - from[first]));
-  const std::int32_t moved = offsets.back() - from[first];
-  const std::size_t size = offsets.size();
-  offsets.resize(size + n);
-  for (std::size_t i = 0; i < n; ++i) offsets[size + i] = from[first + 1 + i] + moved;
 }
 
 }  // namespace
@@ -185,7 +164,7 @@ void TextColumn::append(std::string_view value) {
 }
 
 void TextColumn::append_nulls(std::size_t n) {
-  offsets_.insert(offsets_.end(), n, offsets_.back());
+  offsets_.append(offsets_.back(), n);
   validity_.append_nulls(n);
 }
 
@@ -209,30 +188,29 @@ void TextColumn::append_or_null(std::string_view value, std::size_t n) {
 }
 
 void TextColumn::reserve(std::size_t n_rows, std::size_t n_parts) {
-  checked_offset(n_parts);
-  offsets_.reserve(n_rows + 1);
+  offsets_.reserve(n_rows, n_parts);
   bytes_.reserve(n_parts);
 }
 
 void TextColumn::append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) {
   for (const RowRun& run : runs) {
     const auto& from = *static_cast<const TextColumn*>(columns[run.column]);
-    const auto begin = static_cast<std::size_t>(from.offsets_[run.first]);
-    const auto end = static_cast<std::size_t>(from.offsets_[run.first + run.n]);
-    append_offsets(from.offsets_, run.first, run.n, offsets_);
+    const std::size_t begin = from.offsets_[run.first];
+    const std::size_t end = from.offsets_[run.first + run.n];
+    offsets_.append(from.offsets_, run.first, run.n);
     bytes_.append(from.bytes_, begin, end - begin);
   }
   append_validity(columns, runs);
 }
 
 void TextColumn::truncate(std::size_t n) {
-  offsets_.resize(n + 1);
-  bytes_.resize(static_cast<std::size_t>(offsets_.back()));
+  offsets_.truncate(n);
+  bytes_.resize(offsets_.back());
   validity_.truncate(n);
 }
 
 void TextColumn::end_value() {
-  offsets_.push_back(checked_offset(bytes_.size()));
+  offsets_.append(bytes_.size());
   validity_.append(true);
 }
 
@@ -244,8 +222,7 @@ void ListColumn::append(std::span<const std::int64_t> values) {
 void ListColumn::append_null() { end_value(false); }
 
 void ListColumn::reserve(std::size_t n_rows, std::size_t n_parts) {
-  checked_offset(n_parts);
-  offsets_.reserve(n_rows + 1);
+  offsets_.reserve(n_rows, n_parts);
   items_.reserve(n_parts, 0);
 }
 
@@ -260,7 +237,7 @@ void ListColumn::append_runs(std::span<const Column* const> columns, std::span<c
     const auto& from = *static_cast<const ListColumn*>(columns[run.column]);
     const auto begin = static_cast<std::uint32_t>(from.offsets_[run.first]);
     const auto end = static_cast<std::uint32_t>(from.offsets_[run.first + run.n]);
-    append_offsets(from.offsets_, run.first, run.n, offsets_);
+    offsets_.append(from.offsets_, run.first, run.n);
     item_runs.push_back({run.column, begin, end - begin});
   }
   items_.append_runs(items, item_runs);
@@ -268,13 +245,13 @@ void ListColumn::append_runs(std::span<const Column* const> columns, std::span<c
 }
 
 void ListColumn::truncate(std::size_t n) {
-  offsets_.resize(n + 1);
-  items_.truncate(static_cast<std::size_t>(offsets_.back()));
+  offsets_.truncate(n);
+  items_.truncate(offsets_.back());
   validity_.truncate(n);
 }
 
 void ListColumn::end_value(bool valid) {
-  offsets_.push_back(checked_offset(static_cast<std::size_t>(items_.size())));
+  offsets_.append(static_cast<std::size_t>(items_.size()));
   validity_.append(valid);
 }
 

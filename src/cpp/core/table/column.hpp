@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/table/offsets.hpp"
+
 namespace fastdump {
 
 // Bits, least significant first.
@@ -80,7 +82,6 @@ class Column {
 
   // What the rows are made of where they differ in length: bytes of text, items of lists.
   virtual std::size_t n_parts() const { return 0; }
-  // Throws std::length_error for more parts than a column can have.
   virtual void reserve(std::size_t n_rows, std::size_t n_parts) = 0;
   // Rows of columns of the same type as this one.
   virtual void append_runs(std::span<const Column* const> columns,
@@ -155,15 +156,18 @@ class BooleanColumn final : public Column {
 
 class TextColumn final : public Column {
  public:
-  // Bytes that are not UTF-8 are written as \xNN: a table holds text. Throws std::length_error past
-  // 2 GiB.
+  TextColumn() = default;
+  // See Offsets.
+  explicit TextColumn(std::size_t max_narrow) : offsets_(max_narrow) {}
+
+  // Bytes that are not UTF-8 are written as \xNN: a table holds text.
   void append(std::string_view value);
   // The same text, n times.
   void append(std::string_view value, std::size_t n);
   void append_null() { append_nulls(1); }
   // Null for empty text.
   void append_or_null(std::string_view value, std::size_t n = 1);
-  const char* arrow_format() const override { return "u"; }
+  const char* arrow_format() const override { return offsets_.is_wide() ? "U" : "u"; }
   std::vector<const void*> buffers() const override {
     return {validity_.data(), offsets_.data(), bytes_.data()};
   }
@@ -176,16 +180,20 @@ class TextColumn final : public Column {
   void append_nulls(std::size_t n);
   void end_value();
 
-  std::vector<std::int32_t> offsets_ = {0};
+  Offsets offsets_;
   std::string bytes_;
 };
 
 // Lists of int64.
 class ListColumn final : public Column {
  public:
+  ListColumn() = default;
+  // See Offsets.
+  explicit ListColumn(std::size_t max_narrow) : offsets_(max_narrow) {}
+
   void append(std::span<const std::int64_t> values);
   void append_null();
-  const char* arrow_format() const override { return "+l"; }
+  const char* arrow_format() const override { return offsets_.is_wide() ? "+L" : "+l"; }
   std::vector<const void*> buffers() const override { return {validity_.data(), offsets_.data()}; }
   const Column* child() const override { return &items_; }
   std::size_t n_parts() const override { return static_cast<std::size_t>(items_.size()); }
@@ -196,7 +204,7 @@ class ListColumn final : public Column {
  private:
   void end_value(bool valid);
 
-  std::vector<std::int32_t> offsets_ = {0};
+  Offsets offsets_;
   Int64Column items_;
 };
 
