@@ -33,6 +33,7 @@ from fastdump.errors import MissingDependencyError as MissingDependencyError
 from fastdump.errors import NoDumpError as NoDumpError
 from fastdump.errors import NoTensorError as NoTensorError
 from fastdump.errors import OperatorNotFoundError as OperatorNotFoundError
+from fastdump.errors import TableTooLargeError as TableTooLargeError
 from fastdump.errors import UnsupportedDTypeError as UnsupportedDTypeError
 
 # `_MODULES` says where a name is found at run time. The imports below are for type checkers, to

@@ -12,6 +12,7 @@ __all__ = [
     "NoDumpError",
     "NoTensorError",
     "OperatorNotFoundError",
+    "TableTooLargeError",
     "UnsupportedDTypeError",
 ]
 
@@ -67,6 +68,10 @@ class OperatorNotFoundError(FastdumpError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would quote the text
+
+
+class TableTooLargeError(FastdumpError, MemoryError):
+    """The table in a file takes more memory than it may; the message says how to allow more."""
 
 
 class MissingDependencyError(FastdumpError, ImportError):

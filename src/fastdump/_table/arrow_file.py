@@ -6,6 +6,7 @@ file is verified before its rows are read.
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 from collections.abc import Callable, Iterator
@@ -13,11 +14,14 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import IO, Any
 
-from arro3.core import RecordBatchReader, Table
+from arro3.core import RecordBatch, RecordBatchReader, Table
 
 from fastdump._table.checksum import KEY, PLACEHOLDER, add_checksum, has_right_checksum
+from fastdump._table.chunks import ROWS
 from fastdump._table.column import TableKind
 from fastdump._table.conform import check_schema
+from fastdump._table.ipc_blocks import check_batches
+from fastdump._table.table_limit import TableLimit
 from fastdump.errors import MissingDependencyError
 
 # Both formats begin with a magic, and end with a footer, its length in four bytes, and the magic.
@@ -36,22 +40,24 @@ def write_parquet(table: Table, file: IO[bytes]) -> None:
     _write(_with_metadata(table), file, _arro3_io().write_parquet, **options)
 
 
-def read_arrow(file: IO[bytes], kind: TableKind) -> Table:
+def read_arrow(file: IO[bytes], kind: TableKind, limit: TableLimit) -> Table:
     """Read an Arrow IPC file that `write_arrow` wrote; raise ValueError for any other file."""
     open_arrow = _arro3_io().read_ipc
-    if not has_right_checksum(file, _footer_begin(file, _ARROW_MAGIC)):
+    footer_begin = _footer_begin(file, _ARROW_MAGIC)
+    if not has_right_checksum(file, footer_begin):
         raise ValueError(
             "no checksum of fastdump: read an Arrow file of another program with that program, as "
             "in fastdump.StatsTable(polars.read_ipc(path)), or write it as Parquet"
         )
-    return _read(open_arrow, file, kind)
+    check_batches(file, footer_begin)
+    return _read(open_arrow, file, kind, limit)
 
 
-def read_parquet(file: IO[bytes], kind: TableKind) -> Table:
+def read_parquet(file: IO[bytes], kind: TableKind, limit: TableLimit) -> Table:
     """Read a Parquet file; raise ValueError if it cannot be a table of this kind."""
     open_parquet = _arro3_io().read_parquet
     has_right_checksum(file, _footer_begin(file, _PARQUET_MAGIC))
-    return _read(open_parquet, file, kind)
+    return _read(functools.partial(open_parquet, batch_size=ROWS), file, kind, limit)
 
 
 def _arro3_io() -> ModuleType:
@@ -83,15 +89,29 @@ def _write(table: Table, file: IO[bytes], encode: Callable[..., None], **options
 
 
 def _read(
-    open_reader: Callable[[IO[bytes]], RecordBatchReader], file: IO[bytes], kind: TableKind
+    open_reader: Callable[[IO[bytes]], RecordBatchReader],
+    file: IO[bytes],
+    kind: TableKind,
+    limit: TableLimit,
 ) -> Table:
+    """Read a table batch by batch, until it is complete or larger than it may be."""
     file.seek(0)
     with _value_errors():
-        schema = open_reader(file).schema
-    check_schema(schema, kind)
-    file.seek(0)
+        reader = open_reader(file)
+    check_schema(reader.schema, kind)
+    batches = []
+    for batch in iter(functools.partial(_next_batch, reader), None):
+        limit.count_batch(batch)
+        batches.append(batch)
+    return Table.from_batches(batches, schema=reader.schema)
+
+
+def _next_batch(reader: RecordBatchReader) -> RecordBatch | None:
     with _value_errors():
-        return open_reader(file).read_all()
+        try:
+            return reader.read_next_batch()
+        except StopIteration:
+            return None
 
 
 def _footer_begin(file: IO[bytes], magic: bytes) -> int:

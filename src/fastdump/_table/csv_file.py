@@ -22,6 +22,7 @@ from fastdump._table.column import (
     TableKind,
 )
 from fastdump._table.conform import check_names
+from fastdump._table.table_limit import TableLimit
 from fastdump._words.quantities import shape_text
 
 # Long enough for any row: fewer than 64 fields, each of up to 128 Ki characters (csv's limit).
@@ -58,7 +59,7 @@ _CELLS: dict[ColumnType, Callable[[Any], str | None]] = {
 }
 
 
-def read_csv(file: IO[bytes], kind: TableKind) -> Table:
+def read_csv(file: IO[bytes], kind: TableKind, limit: TableLimit) -> Table:
     """Read a file that `write_csv` or a spreadsheet wrote; raise ValueError for any other file."""
     records = _records(file)
     _, names = next(records, (0, []))
@@ -69,7 +70,11 @@ def read_csv(file: IO[bytes], kind: TableKind) -> Table:
         )
     check_names(names, kind)
     schema = Schema([Field(name, ARROW_TYPE[kind.columns[name].type], True) for name in names])
-    return Table.from_batches(list(_batches(records, names, schema, kind)), schema=schema)
+    batches = []
+    for batch in _batches(records, names, schema, kind):
+        limit.count_batch(batch)
+        batches.append(batch)
+    return Table.from_batches(batches, schema=schema)
 
 
 def _records(file: IO[bytes]) -> Iterator[tuple[int, list[str]]]:

@@ -15,6 +15,7 @@ from fastdump._table.column import Head, TableKind, head_in, long_types
 from fastdump._table.csv_file import read_csv, write_csv
 from fastdump._table.file_format import format_suffix
 from fastdump._table.json_file import read_json, write_json
+from fastdump._table.table_limit import TableLimit
 from fastdump.errors import DumpFormatError
 
 
@@ -70,20 +71,23 @@ def read_rows(
         If the suffix is none of `SUFFIXES`.
     DumpFormatError
         If the file is not such a table.
+    TableTooLargeError
+        If the table would take more memory than `TableLimit` allows.
     MissingDependencyError
         If arro3-io is not installed, for ``.arrow`` and ``.parquet``.
     OSError
         If the file cannot be read.
     """
     suffix = format_suffix(path)
+    limit = TableLimit(os.fsdecode(path), kind)
     with Path(path).open("rb") as file:
         # Readers raise ValueError for anything that is wrong with the bytes.
         try:
             if suffix == ".csv":
-                return read_csv(file, kind), {}
+                return read_csv(file, kind, limit), {}
             if suffix == ".json":
-                return read_json(file, kind)
-            table = (read_arrow if suffix == ".arrow" else read_parquet)(file, kind)
+                return read_json(file, kind, limit)
+            table = (read_arrow if suffix == ".arrow" else read_parquet)(file, kind, limit)
             head_in(table.schema)
             return table, None
         except ValueError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any
 
@@ -16,6 +17,10 @@ from fastdump._table.arrow_column import column_of
 from fastdump._table.chunks import chunks
 from fastdump._table.column import ARROW_TYPE, EXPECTED, Column, ColumnType, Head, TableKind
 from fastdump._table.conform import check_names
+from fastdump._table.table_limit import TableLimit
+
+# Times the memory of its text that a document takes: some six for a table, at the worst twenty.
+_MEMORY_PER_BYTE = 16
 
 # Texts of the reals that JSON cannot express as numbers.
 _NON_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
@@ -50,8 +55,12 @@ def json_text(
     yield "\n]}\n"
 
 
-def read_json(file: IO[bytes], kind: TableKind) -> tuple[Table, Mapping[str, Any]]:
+def read_json(
+    file: IO[bytes], kind: TableKind, limit: TableLimit
+) -> tuple[Table, Mapping[str, Any]]:
     """Read the rows and the head that `write_json` wrote; raise ValueError for any other file."""
+    limit.count_nbytes(_MEMORY_PER_BYTE * file.seek(0, os.SEEK_END))
+    file.seek(0)
     try:
         document = json.loads(file.read().decode("utf-8-sig"))
     except RecursionError as error:
