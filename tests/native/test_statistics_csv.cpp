@@ -51,12 +51,40 @@ class Text {
 };
 
 // What a text that is no table is refused with is an error here.
-StatisticsCsv parse(std::string_view text) {
-  auto read = read_statistics_csv(Text(text).view());
+StatisticsCsv open(const Text& text) {
+  auto read = StatisticsCsv::open(text.view());
   if (const auto* refusal = std::get_if<Refusal>(&read)) {
     throw FormatError(refusal->what, refusal->offset);
   }
   return std::get<StatisticsCsv>(std::move(read));
+}
+
+// All that a table says.
+struct ReadCsv {
+  std::vector<ReportedTensor> tensors;
+  Status status = Status::ok;
+  Note problem;
+};
+
+ReadCsv parse(std::string_view bytes) {
+  const Text text(bytes);
+  StatisticsCsv csv = open(text);
+  ReadCsv read;
+  for (ReportedTensor tensor; csv.next(tensor);) read.tensors.push_back(std::move(tensor));
+  read.status = csv.lost().status;
+  read.problem = csv.lost().problem;
+  return read;
+}
+
+std::vector<FileRows> reported_rows(std::size_t file, const FileName& name,
+                                    const Selection& selection, std::string_view bytes) {
+  const Text text(bytes);
+  ReportedRows reported(file, name, selection, open(text));
+  std::vector<FileRows> all;
+  for (FileRows rows; reported.next(rows);) all.push_back(std::move(rows));
+  FileRows none;
+  CHECK(!reported.next(none));
+  return all;
 }
 
 std::string number(const std::optional<double>& value) {
@@ -103,7 +131,7 @@ std::string all_of(const ReportedTensor& row) {
   return described(row) + " | " + computed(row) + " | " + judged(row);
 }
 
-const ReportedTensor& only(const StatisticsCsv& csv) {
+const ReportedTensor& only(const ReadCsv& csv) {
   CHECK_EQ(csv.tensors.size(), 1U);
   CHECK_EQ(csv.problem.text(), "");
   static const ReportedTensor kNone;
@@ -520,9 +548,9 @@ bool is_marked(const ReportedTensor& row) {
 // However a file is cut, a row is what it was or says that it may not be.
 void test_every_prefix() {
   for (const std::string& text : reference_texts()) {
-    const StatisticsCsv whole = parse(text);
+    const ReadCsv whole = parse(text);
     for (std::size_t n = 0; n < text.size(); ++n) {
-      StatisticsCsv part;
+      ReadCsv part;
       try {
         part = parse(text.substr(0, n));
       } catch (const FormatError&) {
@@ -546,7 +574,7 @@ void test_every_changed_byte() {
         std::string changed = text;
         changed[at] = byte;
         try {
-          const StatisticsCsv csv = parse(changed);
+          const ReadCsv csv = parse(changed);
           CHECK(csv.tensors.size() <= 4);
           CHECK(csv.problem.text().size() < 200);
           for (const ReportedTensor& row : csv.tensors) CHECK(row.tensor.note.text().size() < 300);
@@ -565,7 +593,7 @@ void test_huge_tables() {
   CHECK_EQ(parse(text).problem.text(), "");
   const std::size_t end = text.size();
   text += "input,0,-\ninput,0,-\n";
-  const StatisticsCsv csv = parse(text);
+  const ReadCsv csv = parse(text);
   CHECK_EQ(csv.tensors.size(), kMaxReportedTensors);
   CHECK_EQ(csv.problem.text(),
            "line 1048578, at byte " + std::to_string(end) +
@@ -596,7 +624,7 @@ std::string shown(const FileRows& rows) {
 std::vector<std::string> rows_of(std::string_view name, const Selection& selection,
                                  std::string_view text) {
   std::vector<std::string> shown_rows;
-  for (const FileRows& rows : reported_rows(7, parse_file_name(name), selection, parse(text))) {
+  for (const FileRows& rows : reported_rows(7, parse_file_name(name), selection, text)) {
     CHECK_EQ(rows.file, 7U);
     CHECK(rows.source == RowSource::csv);
     shown_rows.push_back(shown(rows));
@@ -671,18 +699,18 @@ void test_selection_by_the_file_s_name() {
   CHECK(!selection.may_hold({}, name));
   CHECK(selection.may_hold({}, parse_file_name("statistic.csv")));
   CHECK(!selection.may_hold({}, parse_file_name("9134657216587341217")));
-  CHECK_EQ(reported_rows(0, name, selection, parse(text)).size(), 0U);
+  CHECK_EQ(reported_rows(0, name, selection, text).size(), 0U);
   selection.op_type = {"A*", "Mul"};
-  CHECK_EQ(reported_rows(0, name, selection, parse(text)).size(), 2U);
+  CHECK_EQ(reported_rows(0, name, selection, text).size(), 2U);
   selection.op_name = {"o"};
-  CHECK_EQ(reported_rows(0, name, selection, parse(text)).size(), 0U);
+  CHECK_EQ(reported_rows(0, name, selection, text).size(), 0U);
   // A table that names no operator, in a file whose name tells none either: only the lost line may
   // be about one that is asked for.
   selection = {};
   selection.op_type = {"*"};
-  CHECK_EQ(reported_rows(0, parse_file_name("t.csv"), selection, parse(text)).size(), 1U);
+  CHECK_EQ(reported_rows(0, parse_file_name("t.csv"), selection, text).size(), 1U);
   selection.op_type = {"A*"};
-  CHECK_EQ(reported_rows(0, parse_file_name("t.csv"), selection, parse(text)).size(), 1U);
+  CHECK_EQ(reported_rows(0, parse_file_name("t.csv"), selection, text).size(), 1U);
 }
 
 void test_bad_rows() {

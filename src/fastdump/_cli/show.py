@@ -16,7 +16,7 @@ from fastdump._cli.json_document import print_json
 from fastdump._cli.options import json_option, reading_options
 from fastdump._cli.scanning import scan_paths
 from fastdump._cli.usage import refusing
-from fastdump._show.text import file_lines
+from fastdump._show.text import MAX_ROWS, file_lines
 from fastdump._show.view import TensorView, row_document
 
 _TENSOR_SUFFIX = re.compile(r"(?P<file>.+):(?P<tensor>(?:input|output|buffer|space)\.\d+)", re.S)
@@ -52,7 +52,7 @@ def command(
     The offset is where a tensor begins in FILE, the address where it was on the device.
     first_bad is the first NaN or Inf, as a flat index and as an index into the stored shape; below
     it is told which shape the bad values have (rows, columns, a block, one run), and which indices
-    of the first dimension hold them.
+    of the first dimension hold them. Of a table of statistics the first 1,000 rows are shown.
 
     \b
     Examples:
@@ -70,7 +70,8 @@ def command(
         shown = [] if is_statistics else _tensors(operator, name)
         outcome = scan_paths((file,), {}, level="full", **reading)
         # A dump that is appended to another has tensors of the same names.
-        rows = {(row.io, row.index, row.offset): row for row in outcome.table}
+        of_tensors = outcome.table if shown else ()
+        rows = {(row.io, row.index, row.offset): row for row in of_tensors}
         if shown and outcome.table.file_states.of(outcome.table[0].path) != shown[0].file.known[0]:
             raise shown[0].file.changed()
         with refusing():
@@ -80,7 +81,8 @@ def command(
             document = {**header, "tensors": [view.document() for view in views]}
             attrs = [{"name": key, "value": value} for key, value in header["attrs"]]
             if is_statistics:
-                document["rows"] = [row_document(row) for row in outcome.table]
+                document["rows"] = [row_document(row) for row in outcome.table.head(MAX_ROWS)]
+                document["rows_left_out"] = max(len(outcome.table) - MAX_ROWS, 0)
             print_json({"path": file, **document, "attrs": attrs})
         else:
             is_whole = name is None

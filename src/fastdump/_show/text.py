@@ -17,6 +17,9 @@ from fastdump._words.quantities import counted, shape_text, time_text
 from fastdump._words.styles import SUBTLE, status_cell
 from fastdump._words.text_table import Cell, Column, TextTable
 
+MAX_ROWS = 1000
+"""Rows of a table of statistics that are shown: a person reads no more, and the rest is told."""
+
 _NARROWEST = 60
 _WIDEST = 10**4
 
@@ -55,7 +58,10 @@ def file_lines(
             yield [Cell(f"  {name:<14}", SUBTLE), Cell(printable(value))]
     if operator.header["kind"] == "statistics":
         yield []
-        yield from row_table(table, width=width).lines(ellipsis=ellipsis)
+        yield from row_table(table.head(MAX_ROWS), width=width).lines(ellipsis=ellipsis)
+        if len(table) > MAX_ROWS:
+            more = f"... and {len(table) - MAX_ROWS:,} more rows; 'fastdump stats' has all of them"
+            yield [Cell(more, SUBTLE)]
     if is_whole and views:
         yield []
         yield from _tensor_lines(views, width, ellipsis)

@@ -51,9 +51,10 @@ HeaderEnd statistics_end(const HeaderBytes& file) {
                  " bytes are too many for a table of statistics"};
 }
 
-FileContent describe_table(Header header, HeaderBytes&, const FileName&, Dumps&) {
+FileContent describe_table(Header header, HeaderBytes& file, const FileName&, Dumps&) {
   // SAFETY: char may alias any object.
-  auto read = read_statistics_csv({reinterpret_cast<const char*>(header.data()), header.size()});
+  const std::string_view text(reinterpret_cast<const char*>(header.data()), header.size());
+  auto read = StatisticsCsv::open(text, file.take_storage());
   return std::visit([](auto&& found) -> FileContent { return std::move(found); }, std::move(read));
 }
 

@@ -18,7 +18,7 @@ struct DumpedTensors {
   std::vector<FileDescription> dumps;
 };
 
-// A file of no format is refused.
+// A file of no format is refused. A table has its text in memory of its own, or in the head.
 using FileContent = std::variant<DumpedTensors, StatisticsCsv, Refusal>;
 
 // Describes a file whose first bytes, at least min(kMinHeadBytes, file_nbytes) of them, are

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace fastdump {
@@ -31,6 +32,13 @@ class HeaderBytes {
         offset >= window_begin_ && begin <= window_.size() && n <= window_.size() - begin;
     if (!is_there) return move_window(offset, n, ahead);
     return window_.subspan(static_cast<std::size_t>(begin), n);
+  }
+
+  // Memory that what the last read() gave may lie in, for whoever needs it longer: it stays there.
+  std::vector<std::byte> take_storage() {
+    window_ = head_;
+    window_begin_ = 0;
+    return std::move(storage_);
   }
 
   // Whether the file still has all of its bytes.

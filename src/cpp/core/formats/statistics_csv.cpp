@@ -7,6 +7,7 @@
 
 #include "core/decimal.hpp"
 #include "core/formats/csv_line.hpp"
+#include "core/formats/dump_data.hpp"
 #include "core/formats/statistics_cell.hpp"
 #include "core/formats/statistics_header.hpp"
 
@@ -220,31 +221,37 @@ class Record {
   bool has_index_ = false;
 };
 
-class TableReader {
- public:
-  explicit TableReader(std::string_view text) : lines_(text) {}
+}  // namespace
 
-  std::variant<StatisticsCsv, Refusal> run() {
-    if (auto refusal = read_header()) return *std::move(refusal);
-    while (lines_.next(line_)) {
-      if (csv_.tensors.size() == kMaxReportedTensors) {
+class StatisticsCsv::Lines {
+ public:
+  explicit Lines(std::string_view text) : lines_(text) {}
+
+  bool next(ReportedTensor& tensor) {
+    while (!has_ended_ && lines_.next(line_)) {
+      if (n_tensors_ == kMaxReportedTensors) {
         count_lost_line("is left out, and all that follows: it is one tensor more than " +
                         std::to_string(kMaxReportedTensors));
         break;
       }
       if (!split(line_, cells_)) {
         count_lost_line("is no row: it is too long, or a quote in it is not closed");
-      } else if (!read_record() && !read_repeated_header()) {
+      } else if (read_record(tensor)) {
+        ++n_tensors_;
+        return true;
+      } else if (!read_repeated_header()) {
         count_lost_line("is no row: it begins with " + quoted(trimmed(line_.text)));
       }
     }
-    if (n_lost_ > 1) {
-      csv_.problem.add(std::to_string(n_lost_) + " lines in all give no tensor");
+    if (!has_ended_ && n_lost_ > 1) {
+      lost_.problem.add(std::to_string(n_lost_) + " lines in all give no tensor");
     }
-    return std::move(csv_);
+    has_ended_ = true;
+    return false;
   }
 
- private:
+  const LostLines& lost() const { return lost_; }
+
   std::optional<Refusal> read_header() {
     const bool is_empty = !lines_.next(line_);
     std::optional<StatisticsHeader> header;
@@ -261,6 +268,7 @@ class TableReader {
     return std::nullopt;
   }
 
+ private:
   // Writers that append to a file repeat the header; what is computed may have changed.
   bool read_repeated_header() {
     const auto header = StatisticsHeader::parse(cells_);
@@ -272,17 +280,17 @@ class TableReader {
 
   void count_lost_line(const std::string& problem) {
     const bool is_cut = !line_.has_end;
-    if (csv_.status != Status::malformed) {
-      csv_.status = is_cut ? Status::truncated : Status::malformed;
+    if (lost_.status != Status::malformed) {
+      lost_.status = is_cut ? Status::truncated : Status::malformed;
     }
     if (++n_lost_ != 1) return;
-    csv_.problem.add("line " + std::to_string(line_.number) + ", at byte " +
-                     std::to_string(line_.offset) + ", " +
-                     (is_cut ? "is cut: the file ends within it" : problem));
+    lost_.problem.add("line " + std::to_string(line_.number) + ", at byte " +
+                      std::to_string(line_.offset) + ", " +
+                      (is_cut ? "is cut: the file ends within it" : problem));
   }
 
   // False if the line gives no tensor.
-  bool read_record() {
+  bool read_record(ReportedTensor& tensor) {
     Record record(header_.names_operators());
     std::size_t n = cells_.size();
     // MindSpore ends every row with a comma. Where rows do, one without has a cell too few.
@@ -311,7 +319,7 @@ class TableReader {
     }
     if (!record.has_place()) return false;
     rows_end_with_comma_ = rows_end_with_comma_ || has_comma_too_many;
-    csv_.tensors.push_back(record.finish());
+    tensor = record.finish();
     return true;
   }
 
@@ -386,11 +394,11 @@ class TableReader {
   CsvLine cells_;
   StatisticsHeader header_;
   bool rows_end_with_comma_ = false;
+  std::size_t n_tensors_ = 0;
   std::uint64_t n_lost_ = 0;
-  StatisticsCsv csv_;
+  LostLines lost_;
+  bool has_ended_ = false;
 };
-
-}  // namespace
 
 bool is_statistics_csv(std::span<const std::byte> head) {
   // SAFETY: any object may be looked at as chars.
@@ -404,20 +412,40 @@ bool is_statistics_csv(std::span<const std::byte> head) {
   return lines.next(line) && split(line, cells) && StatisticsHeader::parse(cells).has_value();
 }
 
-std::variant<StatisticsCsv, Refusal> read_statistics_csv(std::string_view text) {
-  return TableReader(text).run();
+std::variant<StatisticsCsv, Refusal> StatisticsCsv::open(std::string_view text,
+                                                         std::vector<std::byte> storage) {
+  auto lines = std::make_unique<Lines>(text);
+  if (auto refusal = lines->read_header()) return *std::move(refusal);
+  return StatisticsCsv(std::move(storage), std::move(lines));
 }
+
+StatisticsCsv::StatisticsCsv(std::vector<std::byte> storage, std::unique_ptr<Lines> lines)
+    : storage_(std::move(storage)), lines_(std::move(lines)) {}
+
+StatisticsCsv::StatisticsCsv(StatisticsCsv&&) noexcept = default;
+StatisticsCsv& StatisticsCsv::operator=(StatisticsCsv&&) noexcept = default;
+StatisticsCsv::~StatisticsCsv() = default;
+
+bool StatisticsCsv::next(ReportedTensor& tensor) { return lines_->next(tensor); }
+
+const LostLines& StatisticsCsv::lost() const { return lines_->lost(); }
 
 FileDescription describe_statistics(StatisticsCsv csv, std::uint64_t file_nbytes) {
   FileDescription description;
   description.kind = FileKind::statistics;
   description.version = "csv";
   description.header_nbytes = file_nbytes;
-  description.note = std::move(csv.problem);
-  for (ReportedTensor& reported : csv.tensors) {
+  std::size_t n_tensors = 0;
+  for (ReportedTensor reported; csv.next(reported);) {
+    if (++n_tensors > kMaxTensorsPerFile) continue;
     TensorDescription& tensor = description.tensors.emplace_back(std::move(reported.tensor));
     tensor.status = Status::absent;
     tensor.note = Note("only its statistics were dumped");
+  }
+  description.note = csv.lost().problem;
+  if (n_tensors > kMaxTensorsPerFile) {
+    description.note.add("of " + std::to_string(n_tensors) + " tensors the first " +
+                         std::to_string(kMaxTensorsPerFile) + " are described");
   }
   return description;
 }

@@ -43,21 +43,42 @@ struct ReportedTensor {
   ReportedStatistics statistics;
 };
 
-struct StatisticsCsv {
-  std::vector<ReportedTensor> tensors;  // in the order of the lines
-  // Of the lines that should have given a tensor and gave none: malformed, or truncated if it is
-  // but the last; and what they are. Else ok and empty.
-  Status status = Status::ok;
-  Note problem;
+// Lines that should have given a tensor and gave none.
+struct LostLines {
+  Status status = Status::ok;  // malformed, or truncated if it is but the last; ok if there is none
+  Note problem;                // what they are
+};
+
+// A table that is read line by line, so that no more of it than its text is in memory.
+class StatisticsCsv {
+ public:
+  // The table, or why the text does not begin as one does. The text lies in `storage`, or in memory
+  // that outlives the table.
+  static std::variant<StatisticsCsv, Refusal> open(std::string_view text,
+                                                   std::vector<std::byte> storage = {});
+  StatisticsCsv(StatisticsCsv&&) noexcept;
+  StatisticsCsv& operator=(StatisticsCsv&&) noexcept;
+  ~StatisticsCsv();
+
+  // The tensor of the next line that gives one. False at the end.
+  bool next(ReportedTensor& tensor);
+  // All of them, once next() was false.
+  const LostLines& lost() const;
+
+ private:
+  class Lines;
+
+  StatisticsCsv(std::vector<std::byte> storage, std::unique_ptr<Lines> lines);
+
+  std::vector<std::byte> storage_;
+  std::unique_ptr<Lines> lines_;
 };
 
 // Whether the text begins with a header line of such a file. `head` is the start of the file.
 bool is_statistics_csv(std::span<const std::byte> head);
 
-// The tensors of a table, or why the text does not begin as such a table does.
-std::variant<StatisticsCsv, Refusal> read_statistics_csv(std::string_view text);
-
-// What a table says, as a description of tensors that are not in the file.
+// What a table says, as a description of tensors that are not in the file: of the first ones, if it
+// has more than kMaxTensorsPerFile, and the note says so.
 FileDescription describe_statistics(StatisticsCsv csv, std::uint64_t file_nbytes);
 
 }  // namespace fastdump

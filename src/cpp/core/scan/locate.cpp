@@ -11,7 +11,6 @@
 #include "core/formats/file_name.hpp"
 #include "core/io/file_state.hpp"
 #include "core/scan/file_header.hpp"
-#include "core/scan/reported_rows.hpp"
 
 namespace fastdump {
 namespace {
@@ -79,9 +78,7 @@ class Locator {
   FinishedFile with_one_row(Status status, Note note) {
     rows_.status = status;
     rows_.note = std::move(note);
-    FinishedFile finished;
-    finished.rows.push_back(std::move(rows_));
-    return finished;
+    return {std::move(rows_)};
   }
 
   LocatedFile uncertain(int problem) {
@@ -142,12 +139,8 @@ class Locator {
   }
 
   LocatedFile with_statistics(StatisticsCsv csv, const Selection& selection) {
-    FinishedFile finished;
-    finished.rows = reported_rows(rows_.file, name_, selection, std::move(csv));
-    finished.nbytes = located_.nbytes;
-    if (finished.rows.empty()) return ExcludedFile{};
-    for (FileRows& rows : finished.rows) rows.state = rows_.state;
-    return finished;
+    return ReportedFile{
+        ReportedRows(rows_.file, rows_.state, name_, selection, std::move(csv)), located_.nbytes};
   }
 
   LocatedFile with_tensors(std::vector<FileDescription>& dumps, const Selection& selection) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/io/file.hpp"
+#include "core/scan/reported_rows.hpp"
 #include "core/scan/row.hpp"
 #include "core/tree/file_opener.hpp"
 #include "core/tree/selection.hpp"
@@ -23,10 +24,15 @@ struct SkippedFile {
   std::string_view reason;
 };
 
-// All there is to say of a file: that it gives no tensor, or what statistics it reports.
+// All there is to say of a file that gives no tensor.
 struct FinishedFile {
-  std::vector<FileRows> rows;  // one for each execution that a table reports
-  std::uint64_t nbytes = 0;    // that were read of it
+  FileRows rows;
+};
+
+// The file reports statistics.
+struct ReportedFile {
+  ReportedRows rows;
+  std::uint64_t nbytes = 0;  // that were read of it
 };
 
 // Tensors are described, and their payloads may be reduced.
@@ -40,12 +46,13 @@ struct LocatedTensors {
   bool is_whole() const { return head.size() == nbytes; }
 };
 
-using LocatedFile = std::variant<ExcludedFile, SkippedFile, FinishedFile, LocatedTensors>;
+using LocatedFile =
+    std::variant<ExcludedFile, SkippedFile, FinishedFile, ReportedFile, LocatedTensors>;
 
 // A first read that takes small files whole; the rest of a file of up to the buffer's size follows.
 inline constexpr std::size_t kFirstReadBytes = std::size_t{64} << 10;
 
-// `buffer` has at least kFirstReadBytes. The memory of `reused` is used, and given back.
+// `buffer` has at least kFirstReadBytes; a ReportedFile may look at it until it has no more rows. The memory of `reused` is used, and given back.
 LocatedFile locate(FileOpener& opener, std::size_t file, const Selection& selection,
                    std::span<std::byte> buffer, std::vector<FileDescription>& reused);
 

@@ -93,8 +93,12 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     if (const auto* skipped = std::get_if<SkippedFile>(&located)) {
       count_skipped(thread.skipped, skipped->reason);
     } else if (auto* finished = std::get_if<FinishedFile>(&located)) {
-      thread.done.bytes_done += finished->nbytes;
-      for (FileRows& rows : finished->rows) add_rows(std::move(rows), thread);
+      add_rows(std::move(finished->rows), thread);
+    } else if (auto* reported = std::get_if<ReportedFile>(&located)) {
+      thread.done.bytes_done += reported->nbytes;
+      for (FileRows rows; !has_ended() && reported->rows.next(rows);) {
+        add_rows(std::move(rows), thread);
+      }
     } else if (auto* tensors = std::get_if<LocatedTensors>(&located)) {
       scan_tensors(*tensors, thread);
     }
