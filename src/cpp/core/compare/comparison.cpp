@@ -11,6 +11,7 @@
 #include "core/active_tier.hpp"
 #include "core/compare/pair_pass.hpp"
 #include "core/concurrency/pipeline.hpp"
+#include "core/io/descriptors.hpp"
 #include "core/layout/logical_elements.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "kernels/fp_environment.hpp"
@@ -135,6 +136,9 @@ class LastSource {
   OpenedSource opened_;
 };
 
+// The files of a pair, and those that were opened last.
+constexpr std::size_t kDescriptorsOfThread = 4;
+
 // One side of a pair as it is streamed. False if that is impossible, and the result says why.
 bool find_side(const TensorPlace& place, const char* name, const OpenedSource& opened,
                PairResult& result, std::shared_ptr<Source>& source, Strip& strip) {
@@ -175,7 +179,9 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
   ComparisonRun(const std::vector<TensorPair>& pairs, const ComparisonOptions& options,
                 std::vector<PairResult>& results, std::atomic<std::uint64_t>& pairs_done,
                 std::atomic<std::uint64_t>& bytes_done, const std::atomic<bool>& stop)
-      : Pipeline(static_cast<std::size_t>(options.threads), stop),
+      : Pipeline(threads_with_descriptors(static_cast<std::size_t>(options.threads),
+                                          kDescriptorsOfThread),
+                 stop),
         pairs_(pairs),
         options_(options),
         results_(results),

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "core/io/descriptors.hpp"
+
 namespace fastdump {
 
 DirectoryListing::DirectoryListing(const std::string& path, const std::atomic<bool>& stop) {
   DirectoryStream* directory = nullptr;
-  error_ = -retry_interrupted([&] { return system().open_directory(path.c_str(), directory); });
+  error_ = -retry_scarce([&] { return system().open_directory(path.c_str(), directory); });
   if (error_ != 0) return;
   try {
     read(directory, stop);

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "core/errors.hpp"
+#include "core/io/descriptors.hpp"
 
 namespace fastdump {
 namespace {
@@ -18,6 +19,7 @@ File::File(int directory, const char* path, OpenAs as) {
     error_ = -opened;
   } else {
     descriptor_ = opened;
+    count_opened_descriptor();
   }
 }
 
@@ -30,8 +32,20 @@ File File::directory(const char* path) {
   return File(System::kNoDirectory, path, OpenAs::directory);
 }
 
+File File::wait_for(const char* path) {
+  File file;
+  const int error = -retry_scarce([&] {
+    file = File(path);
+    return -file.error();
+  });
+  file.error_ = error;
+  return file;
+}
+
 File::~File() {
-  if (descriptor_ != kClosed) system().close(descriptor_);
+  if (descriptor_ == kClosed) return;
+  system().close(descriptor_);
+  count_closed_descriptor();
 }
 
 File& File::operator=(File&& other) noexcept {
@@ -68,7 +82,7 @@ int File::check_state(FileState state) const {
   return state_of(found) == state ? 0 : kFileChanged;
 }
 
-OpenFile::OpenFile(const std::string& path) : file(path.c_str()) {
+OpenFile::OpenFile(const std::string& path) : file(File::wait_for(path.c_str())) {
   if (file.error() != 0) throw SystemError(file.error(), path);
   FileStatus found;
   const int problem = file.settled_status(found);
@@ -78,7 +92,8 @@ OpenFile::OpenFile(const std::string& path) : file(path.c_str()) {
   state = state_of(found);
 }
 
-OpenFile::OpenFile(const std::string& path, FileState expected) : file(path.c_str()) {
+OpenFile::OpenFile(const std::string& path, FileState expected)
+    : file(File::wait_for(path.c_str())) {
   if (file.error() != 0) throw SystemError(file.error(), path);
   FileStatus found;
   if (const int error = file.status(found); error != 0) throw SystemError(error, path);

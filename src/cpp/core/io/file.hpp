@@ -21,6 +21,9 @@ class File {
   explicit File(const char* path);
   // Opens a file by its name in an open directory.
   File(const File& directory, const char* name);
+  // As File(path); but where the process may open no more files, waits for other threads to close
+  // some. For callers that hold none themselves.
+  static File wait_for(const char* path);
   // Opens a directory, to open files in it.
   static File directory(const char* path);
   ~File();

@@ -16,6 +16,7 @@
 #include "core/concurrency/pipeline.hpp"
 #include "core/errors.hpp"
 #include "core/formats/file_name.hpp"
+#include "core/io/descriptors.hpp"
 #include "core/scan/file_job.hpp"
 #include "core/scan/locate.hpp"
 #include "core/scan/logical_tensor.hpp"
@@ -29,6 +30,9 @@ namespace {
 
 // Why a file is counted as skipped that cannot be read while certain tensors are asked for.
 constexpr std::string_view kNoKnownTensor = "damaged file, which may hold what was asked for";
+
+// A file, and the directory that it lies in.
+constexpr std::size_t kDescriptorsOfThread = 2;
 
 // What one thread keeps between files, and what it has found.
 struct ScanThread {
@@ -52,7 +56,9 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   // `tree` has the files to scan, or is filled by walking `roots`.
   ScanRun(const std::vector<std::string>& roots, FileTree& tree, const ScanOptions& options,
           ScanCounters& counters, const std::atomic<bool>& stop)
-      : Pipeline(static_cast<std::size_t>(options.threads), stop),
+      : Pipeline(threads_with_descriptors(static_cast<std::size_t>(options.threads),
+                                          kDescriptorsOfThread),
+                 stop),
         roots_(roots),
         tree_(tree),
         options_(options),

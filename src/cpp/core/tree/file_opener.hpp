@@ -17,10 +17,12 @@ class FileOpener {
   explicit FileOpener(const FileTree& tree) : tree_(tree) {}
 
   const FileTree& tree() const { return tree_; }
-  // As File(path) does, error() included.
+  // As File::wait_for(path) does, error() included.
   File open(std::size_t file);
 
  private:
+  void close_directory();
+
   const FileTree& tree_;
   std::optional<std::uint32_t> opened_;  // which directory_ is
   File directory_;

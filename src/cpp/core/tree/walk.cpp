@@ -10,6 +10,7 @@
 #include "core/errors.hpp"
 #include "core/formats/mapping_csv.hpp"
 #include "core/formats/tree_path.hpp"
+#include "core/io/descriptors.hpp"
 #include "core/io/directory.hpp"
 #include "core/io/file.hpp"
 
@@ -55,15 +56,19 @@ RootFile split_root(const std::string& root) {
   return {root.substr(0, slash + 1), root.substr(slash + 1)};
 }
 
-void read_mapping(Directory& directory) {
-  const File file(join_path(directory.path, kMappingName).c_str());
-  if (file.error() != 0) return;
+// Returns why the names are not known that mapping.csv has; empty if they are, or there is none.
+std::string_view read_mapping(Directory& directory) {
+  constexpr std::string_view kUnreadable = "mapping.csv that cannot be read: its names are unknown";
+  const File file = File::wait_for(join_path(directory.path, kMappingName).c_str());
+  if (file.error() != 0) return file.error() == ENOENT ? std::string_view{} : kUnreadable;
   const std::int64_t size = file.size();
-  if (size <= 0 || size > kMaxMappingBytes) return;
+  if (size < 0) return kUnreadable;
+  if (size > kMaxMappingBytes) return "mapping.csv of more than 64 MiB: its names are unknown";
   std::string text(static_cast<std::size_t>(size), '\0');
   const auto read = read_at(file, std::as_writable_bytes(std::span(text)), 0);
   text.resize(read.nbytes);
   directory.real_names = parse_mapping_csv(text);
+  return read.error != 0 ? kUnreadable : std::string_view{};
 }
 
 class Walker {
@@ -103,6 +108,11 @@ class Walker {
 
   void count_skipped(std::string_view reason) { fastdump::count_skipped(skipped_, reason); }
 
+  void find_real_names(Directory& directory) {
+    const std::string_view problem = read_mapping(directory);
+    if (!problem.empty()) count_skipped(problem);
+  }
+
   void add_file(std::uint32_t directory, std::string_view name) {
     tree_.add_file(directory, name);
     found_.fetch_add(1, std::memory_order_relaxed);
@@ -115,7 +125,7 @@ class Walker {
     directory.relative = is_one_of_several ? file.directory : "";
     directory.where = parse_tree_path(absolute(file.directory.empty() ? "." : file.directory), "");
     directory.holds_root = true;
-    if (is_decimal(file.name)) read_mapping(directory);
+    if (is_decimal(file.name)) find_real_names(directory);
     add_file(tree_.add_directory(std::move(directory)), file.name);
     on_files_();
   }
@@ -142,14 +152,16 @@ class Walker {
     const DirectoryListing listing(path, stop_);
     if (listing.error() != 0 && is_root) throw SystemError(listing.error(), path);
     if (listing.error() != 0) {
-      count_skipped("directory that cannot be read");
+      count_skipped(is_scarcity(listing.error())
+                        ? "directory that cannot be read: too many open files, or no memory"
+                        : "directory that cannot be read");
       if (listing.entries().empty()) return true;
     }
     Directory directory;
     directory.path = path;
     directory.relative = join_path(shown_root_, below);
     directory.where = parse_tree_path(root_, below);
-    if (needs_mapping(listing)) read_mapping(directory);
+    if (needs_mapping(listing)) find_real_names(directory);
     const std::uint32_t index = tree_.add_directory(std::move(directory));
     for (const DirectoryListing::Entry& entry : listing.entries()) {
       if (stop_.load(std::memory_order_relaxed)) return false;

@@ -1,0 +1,58 @@
+"""What a process lacks: descriptors, and names that a mapping.csv would give."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scan_apart import RunPython
+
+import fastdump
+from fastdump.testing import TensorSpec, write_dump
+
+SCAN = """
+import resource, sys
+import fastdump
+from fastdump import _core
+fastdump.StatsTable
+resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
+table = fastdump.stats(sys.argv[1], threads=64, engine=sys.argv[2])
+print(len(table), table.summary()["status"], table.skipped)
+"""
+
+
+def make_dump(root: Path, n_directories: int, n_files: int) -> None:
+    data = np.arange(70_000, dtype=np.float32)
+    for step in range(n_directories):
+        folder = root / str(step)
+        folder.mkdir(parents=True)
+        for i in range(n_files):
+            # Some files fit one read, some do not.
+            spec = TensorSpec(data[: 100 if i % 2 else None], "FLOAT")
+            name = f"Add.op{i}.{i}.0.{1_700_000_000_000_000 + i}"
+            write_dump(folder / name, outputs=[spec])
+
+
+@pytest.mark.parametrize("engine", ["read", "mmap"])
+def test_few_descriptors_lose_no_row(engine: str, tmp_path: Path, run_python: RunPython) -> None:
+    make_dump(tmp_path, 12, 10)
+    assert run_python(SCAN, tmp_path, engine) == "120 {'ok': 120} {}\n"
+
+
+@pytest.mark.parametrize("kind", ["directory", "large"])
+def test_a_mapping_that_cannot_be_read_is_told(kind: str, tmp_path: Path) -> None:
+    make_dump(tmp_path, 1, 1)
+    mapping = tmp_path / "0" / "mapping.csv"
+    (tmp_path / "0" / "12345678901234567890").write_bytes(b"x")
+    assert not any("mapping.csv" in reason for reason in fastdump.stats(tmp_path).skipped)
+    if kind == "directory":
+        mapping.mkdir()
+    else:
+        mapping.touch()
+        os.truncate(mapping, (64 << 20) + 1)
+    reasons = fastdump.stats(tmp_path).skipped
+    [told] = [reason for reason in reasons if "mapping.csv" in reason]
+    assert told.endswith("its names are unknown")
+    assert reasons[told] == 1
