@@ -1,8 +1,9 @@
-"""What a process lacks: descriptors, and names that a mapping.csv would give."""
+"""What a process lacks: descriptors, threads, and names that a mapping.csv would give."""
 
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scan_apart import RunPython
 
 import fastdump
+from fastdump._convert.work_list import WorkList
 from fastdump.testing import TensorSpec, write_dump
 
 SCAN = """
@@ -56,3 +58,25 @@ def test_a_mapping_that_cannot_be_read_is_told(kind: str, tmp_path: Path) -> Non
     [told] = [reason for reason in reasons if "mapping.csv" in reason]
     assert told.endswith("its names are unknown")
     assert reasons[told] == 1
+
+
+@pytest.mark.parametrize("n_started", [0, 1, 3])
+def test_work_is_done_by_the_threads_that_start(
+    n_started: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = threading.Thread.start
+    started: list[threading.Thread] = []
+
+    def limited(thread: threading.Thread) -> None:
+        if len(started) == n_started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    done: list[int] = []
+    work = WorkList([lambda _, i=i: done.append(i) for i in range(100)], 8)  # type: ignore[misc]
+    work.start()
+    assert work.wait(60)
+    assert sorted(done) == list(range(100))
+    assert len(started) == n_started

@@ -16,7 +16,11 @@ void run_in_background(Task& task, const py::object& on_progress, double interva
   using Seconds = std::chrono::duration<double>;
   const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(
       Seconds(std::min(interval_s, kMaxWait)));
-  task.start();
+  {
+    // GIL: the work touches no Python object; without a thread for it, it is done here.
+    const py::gil_scoped_release release;
+    task.start();
+  }
   const auto has_ended = [&] {
     // GIL: waiting touches no Python object.
     const py::gil_scoped_release release;

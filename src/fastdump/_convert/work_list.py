@@ -28,9 +28,10 @@ class WorkList:
         self._stopped = threading.Event()
         self._finished = threading.Event()  # apart: `wait` must not wake up at every change
         self._error: BaseException | None = None
-        self._n_working = n_threads
-        # Daemons: a disk that does not answer must not keep the process from ending.
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(n_threads)]
+        self._has_buffer = False  # any thread
+        self._n_threads = n_threads
+        self._n_working = 1  # whoever starts the threads, until that is done
+        self._threads: list[threading.Thread] = []
 
     @property
     def stopped(self) -> bool:
@@ -38,9 +39,22 @@ class WorkList:
         return self._stopped.is_set()
 
     def start(self) -> None:
-        """Start the threads."""
-        for thread in self._threads:
-            thread.start()
+        """Start the threads; with none at all the tasks are done before this returns."""
+        for _ in range(self._n_threads):
+            # Daemons: a disk that does not answer must not keep the process from ending.
+            thread = threading.Thread(target=self._work, daemon=True)
+            with self._changed:
+                self._n_working += 1
+            try:
+                thread.start()
+            except (RuntimeError, MemoryError):  # the system starts no more
+                self._leave()
+                break
+            self._threads.append(thread)
+        if self._threads:
+            self._leave()
+        else:
+            self._work()
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until all tasks have ended; return whether they have.
@@ -77,9 +91,9 @@ class WorkList:
             self._changed.notify_all()
 
     def _work(self) -> None:
-        buffer = memoryview(bytearray(BUFFER_NBYTES))
         try:
-            while (task := self._take()) is not None:
+            buffer = self._buffer()
+            while buffer is not None and (task := self._take()) is not None:
                 try:
                     task(buffer)
                 finally:
@@ -88,11 +102,25 @@ class WorkList:
             self._error = error
             self._stopped.set()
         finally:
-            with self._changed:
-                self._changed.notify_all()  # in case this ends the others too
-                self._n_working -= 1
-                if self._n_working == 0:
-                    self._finished.set()
+            self._leave()
+
+    def _buffer(self) -> memoryview | None:
+        """Return memory to read into; None if there is none, but another thread has some."""
+        try:
+            buffer = memoryview(bytearray(BUFFER_NBYTES))
+        except MemoryError:
+            if not self._has_buffer:
+                raise
+            return None
+        self._has_buffer = True
+        return buffer
+
+    def _leave(self) -> None:
+        with self._changed:
+            self._changed.notify_all()  # in case this ends the others too
+            self._n_working -= 1
+            if self._n_working == 0:
+                self._finished.set()
 
     def _take(self) -> Task | None:
         with self._changed:

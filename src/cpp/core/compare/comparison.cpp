@@ -303,13 +303,13 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
         PairPass(std::move(strips), range, options_.engine, meter_, stream_sizes().chunk_nbytes)});
   }
 
-  Step do_step(PairJob& job, ComparisonThread& thread) noexcept override {
+  Step do_step(PairJob& job, ComparisonThread& thread) override {
     const Step step = job.pass.step(thread.pass);
     bytes_done_ += step.nbytes;
     return step;
   }
 
-  std::shared_ptr<PairJob> end_job(PairJob& job, ComparisonThread&) noexcept override {
+  std::shared_ptr<PairJob> end_job(PairJob& job, ComparisonThread&) override {
     PairResult& result = results_[job.pair];
     std::shared_ptr<PairJob> second;
     try {

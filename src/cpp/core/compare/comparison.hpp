@@ -34,7 +34,7 @@ class Comparison {
   Comparison(const Comparison&) = delete;
   Comparison& operator=(const Comparison&) = delete;
 
-  // Begins in threads of its own. Throws SystemError if there is not even one.
+  // Begins in threads of its own; see Background.
   void start() {
     background_.start([this] { run(); });
   }

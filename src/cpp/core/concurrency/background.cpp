@@ -1,9 +1,6 @@
 #include "core/concurrency/background.hpp"
 
-#include <system_error>
 #include <utility>
-
-#include "core/errors.hpp"
 
 namespace fastdump {
 
@@ -20,8 +17,8 @@ void Background::start(std::function<void()> work) {
   };
   try {
     thread_ = std::thread(run);
-  } catch (const std::system_error& error) {
-    throw SystemError(error.code().value(), "");
+  } catch (const std::exception&) {  // no thread, or no memory for one
+    run();
   }
 }
 

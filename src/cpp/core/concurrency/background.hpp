@@ -18,7 +18,7 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  // Once. Throws SystemError if there is not even one thread.
+  // Once. Where the system starts no thread the work is done in this one, before start() returns.
   void start(std::function<void()> work);
   // True once the work is done. Rethrows what ended it.
   bool wait_for(std::chrono::milliseconds timeout);

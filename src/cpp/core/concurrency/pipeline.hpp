@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "core/concurrency/step.hpp"
@@ -37,10 +38,10 @@ class Pipeline {
   virtual void find_items(Context& context) = 0;
   // May publish() a job.
   virtual void do_item(std::size_t item, Context& context) = 0;
-  // Never throws: a step that nobody has ended would be waited for.
-  virtual Step do_step(Job& job, Context& context) noexcept = 0;
-  // Returns a job that is to follow, or nullptr. Never throws: the job would be waited for.
-  virtual std::shared_ptr<Job> end_job(Job& job, Context& context) noexcept = 0;
+  // What it throws ends all: a step that nobody has ended would be waited for.
+  virtual Step do_step(Job& job, Context& context) = 0;
+  // Returns a job that is to follow, or nullptr. What it throws ends all.
+  virtual std::shared_ptr<Job> end_job(Job& job, Context& context) = 0;
   // After some items, or a step.
   virtual void report(Context& context) = 0;
   // Once in each thread that has not failed, in the end.
@@ -65,7 +66,8 @@ class Pipeline {
 
   void run_thread() {
     try {
-      const std::unique_ptr<Context> context = make_context();
+      const std::unique_ptr<Context> context = make_own_context();
+      if (context == nullptr) return;
       if (!has_begun_.exchange(true)) {
         find_items(*context);
         list_.end_growth();
@@ -75,6 +77,17 @@ class Pipeline {
       end_thread(*context);
     } catch (...) {
       list_.fail(std::current_exception());
+    }
+  }
+
+  // Without the memory for one a thread leaves the work to others, if there are any: the one that
+  // has begun stays until all is done.
+  std::unique_ptr<Context> make_own_context() {
+    try {
+      return make_context();
+    } catch (const std::bad_alloc&) {
+      if (!has_begun_) throw;
+      return nullptr;
     }
   }
 
@@ -95,8 +108,18 @@ class Pipeline {
     if (n_helpers > n_waiting) team_.grow_by(n_helpers - n_waiting);
   }
 
-  // Takes part in a job until no step is left.
+  // Takes part in a job until no step is left. What a step throws must not reach whoever published
+  // the job: it would take it for the end of an item, and the job would be waited for.
   void do_job(const std::shared_ptr<Job>& job, Context& context) {
+    try {
+      do_steps(job, context);
+    } catch (...) {
+      list_.fail(std::current_exception());
+    }
+    list_.remove(job);
+  }
+
+  void do_steps(const std::shared_ptr<Job>& job, Context& context) {
     while (!has_ended()) {
       const Step step = do_step(*job, context);
       if (step.is_last) {
@@ -106,7 +129,6 @@ class Pipeline {
       report(context);
       if (step.nbytes == 0) break;
     }
-    list_.remove(job);
   }
 
   std::atomic<bool> has_begun_ = false;

@@ -187,13 +187,13 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     }
   }
 
-  Step do_step(FileJob& job, ScanThread& thread) noexcept override {
+  Step do_step(FileJob& job, ScanThread& thread) override {
     const Step step = job.step(thread.reduction);
     thread.done.bytes_done += step.nbytes;
     return step;
   }
 
-  std::shared_ptr<FileJob> end_job(FileJob& job, ScanThread& thread) noexcept override {
+  std::shared_ptr<FileJob> end_job(FileJob& job, ScanThread& thread) override {
     try {
       add_rows(job.finish(), thread);
     } catch (const std::exception& error) {

@@ -54,7 +54,7 @@ class Scan {
   Scan(const Scan&) = delete;
   Scan& operator=(const Scan&) = delete;
 
-  // Begins in threads of its own. Throws SystemError if there is not even one.
+  // Begins in threads of its own; see Background.
   void start() {
     background_.start([this] { run(); });
   }
