@@ -14,6 +14,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import fastdump
@@ -807,6 +808,33 @@ def test_ctrl_c_stops_the_scan(huge_dump: Path) -> None:
         scan.run(None, 0.1)
     helper.join()
     assert 0 < scan.progress().bytes_done < HUGE
+
+
+def test_results_are_there_when_the_scan_has_ended(huge_dump: Path) -> None:
+    scan = new_scan(huge_dump)
+    refused = []
+
+    def ask(progress: _core.Progress) -> None:
+        for result in (scan.table, scan.skipped):
+            with pytest.raises(RuntimeError, match="has not ended"):
+                result()
+            refused.append(result)
+        raise StopHereError
+
+    with pytest.raises(StopHereError):
+        scan.run(ask, 0)
+    assert len(refused) == 2
+    assert pa.record_batch(scan.table()).num_rows == 0
+    assert scan.skipped() == {}
+    with pytest.raises(RuntimeError, match="runs once"):
+        scan.run(None, 1)
+
+
+def test_a_scan_whose_table_was_taken_never_runs(huge_dump: Path) -> None:
+    scan = new_scan(huge_dump)
+    assert pa.record_batch(scan.table()).num_rows == 0
+    with pytest.raises(RuntimeError, match="runs once"):
+        scan.run(None, 1)
 
 
 def test_other_python_threads_run_while_a_scan_runs(huge_dump: Path) -> None:

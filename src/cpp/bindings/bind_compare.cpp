@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/background_run.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/one_run.hpp"
 #include "bindings/py_table.hpp"
+#include "bindings/without_gil.hpp"
 #include "core/arrays/compare_array.hpp"
 #include "core/compare/comparison.hpp"
 #include "core/compare/comparison_table.hpp"
@@ -46,7 +47,25 @@ TensorPlace to_place(const PlaceTuple& tuple) {
 class PyComparison {
  public:
   PyComparison(const std::vector<PlaceTuple>& a, const std::vector<PlaceTuple>& b, double rtol,
-               double atol, bool kl, int threads, const std::string& engine) {
+               double atol, bool kl, int threads, const std::string& engine)
+      : run_("the comparison", new_comparison(a, b, rtol, atol, kl, threads, engine)) {}
+
+  void run(const py::object& on_progress, double interval_s) { run_.run(on_progress, interval_s); }
+
+  ComparisonProgress progress() const { return run_.progress(); }
+
+  PyTable table() {
+    const Comparison& comparison = run_.ended();
+    // GIL: the results of a comparison that has ended are C++ objects that nobody changes.
+    const WithoutGil released;
+    return PyTable(make_table(comparison.results()));
+  }
+
+ private:
+  static std::unique_ptr<Comparison> new_comparison(const std::vector<PlaceTuple>& a,
+                                                    const std::vector<PlaceTuple>& b, double rtol,
+                                                    double atol, bool kl, int threads,
+                                                    const std::string& engine) {
     if (a.size() != b.size()) {
       throw std::invalid_argument(std::to_string(a.size()) + " tensors cannot be compared with " +
                                   std::to_string(b.size()));
@@ -59,35 +78,10 @@ class PyComparison {
     std::vector<TensorPair> pairs;
     pairs.reserve(a.size());
     for (std::size_t i = 0; i < a.size(); ++i) pairs.push_back({to_place(a[i]), to_place(b[i])});
-    comparison_ = std::make_unique<Comparison>(std::move(pairs), options);
+    return std::make_unique<Comparison>(std::move(pairs), options);
   }
 
-  void run(const py::object& on_progress, double interval_s) {
-    if (state_ != State::fresh) throw std::runtime_error("a comparison runs once");
-    state_ = State::running;
-    try {
-      run_in_background(*comparison_, on_progress, interval_s);
-    } catch (...) {
-      state_ = State::ended;
-      throw;
-    }
-    state_ = State::ended;
-  }
-
-  ComparisonProgress progress() const { return comparison_->progress(); }
-
-  PyTable table() const {
-    if (state_ != State::ended) throw std::runtime_error("the comparison has not ended");
-    // GIL: the comparison has ended, its results are C++ objects that nobody changes.
-    const py::gil_scoped_release release;
-    return PyTable(make_table(comparison_->results()));
-  }
-
- private:
-  enum class State { fresh, running, ended };
-
-  std::unique_ptr<Comparison> comparison_;
-  State state_ = State::fresh;
+  OneRun<Comparison> run_;
 };
 
 py::dict compare_buffers(const py::buffer& a, const std::string& dtype_a, const py::buffer& b,
@@ -102,7 +96,7 @@ py::dict compare_buffers(const py::buffer& a, const std::string& dtype_a, const 
   ArrayComparison result;
   {
     // GIL: both infos keep their buffers exported, so that their memory stays.
-    const py::gil_scoped_release release;
+    const WithoutGil released;
     result =
         compare_array({type_a.element, type_b.element, static_cast<const std::byte*>(info_a.ptr),
                        static_cast<const std::byte*>(info_b.ptr)},

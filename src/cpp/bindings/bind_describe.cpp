@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/without_gil.hpp"
 #include "core/formats/argument_kind.hpp"
 #include "core/formats/tensor_format.hpp"
 #include "core/scan/describe_file.hpp"
@@ -88,7 +89,7 @@ py::dict describe_path(const py::bytes& path) {
   DescribedFile description;
   {
     // GIL: only C++ objects are touched.
-    const py::gil_scoped_release release;
+    const WithoutGil released;
     description = describe_file(name);
   }
   const FileDescription& first = description.dumps.front();

@@ -5,6 +5,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/contiguous_buffer.hpp"
 #include "bindings/dlpack.hpp"
+#include "bindings/without_gil.hpp"
 
 namespace fastdump::bindings {
 namespace {
@@ -25,8 +26,10 @@ template <class Managed>
 void delete_exported(Managed* managed) {
   // After the interpreter's end the buffer cannot be given back: the process is about to end.
   if (Py_IsInitialized() == 0) return;
-  const py::gil_scoped_acquire acquire;
-  delete static_cast<Exported<Managed>*>(managed->manager_ctx);
+  call_python([managed] {
+    const py::gil_scoped_acquire acquire;
+    delete static_cast<Exported<Managed>*>(managed->manager_ctx);
+  });
 }
 
 template <class Managed>

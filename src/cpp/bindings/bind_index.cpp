@@ -1,45 +1,50 @@
 #include <atomic>
 #include <chrono>
-#include <future>
 #include <memory>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "core/errors.hpp"
+#include "bindings/one_run.hpp"
+#include "bindings/without_gil.hpp"
+#include "core/concurrency/background.hpp"
 
 namespace fastdump::bindings {
 namespace {
 
-// Ctrl-C is answered within this time.
-constexpr std::chrono::milliseconds kMaxWait(100);
+// The walk that an index is made of.
+class IndexTask {
+ public:
+  IndexTask(std::vector<std::string> roots, bool follow_links)
+      : roots_(std::move(roots)), options_{follow_links} {}
+  ~IndexTask() { stop(); }
+  IndexTask(const IndexTask&) = delete;
+  IndexTask& operator=(const IndexTask&) = delete;
+
+  void start() {
+    background_.start([this] { index_ = std::make_shared<Index>(roots_, options_, stop_); });
+  }
+  bool wait_for(std::chrono::milliseconds timeout) { return background_.wait_for(timeout); }
+  void stop() {
+    stop_ = true;
+    background_.join();
+  }
+  // After the end:
+  const std::shared_ptr<Index>& index() const { return index_; }
+
+ private:
+  const std::vector<std::string> roots_;
+  const WalkOptions options_;
+  std::atomic<bool> stop_ = false;
+  std::shared_ptr<Index> index_;
+  Background background_;
+};
 
 std::shared_ptr<Index> make_index(const std::vector<py::bytes>& paths, bool follow_links) {
-  const std::vector<std::string> roots = to_paths(paths);
-  std::atomic<bool> stop = false;
-  const auto walk = [&] { return std::make_shared<Index>(roots, WalkOptions{follow_links}, stop); };
-  std::future<std::shared_ptr<Index>> index;
-  try {
-    index = std::async(std::launch::async, walk);
-  } catch (const std::system_error& error) {
-    throw SystemError(error.code().value(), "");
-  }
-  while (true) {
-    {
-      // GIL: only C++ objects are touched.
-      const py::gil_scoped_release release;
-      if (index.wait_for(kMaxWait) == std::future_status::ready) break;
-    }
-    if (PyErr_CheckSignals() == 0) continue;
-    stop = true;
-    const py::gil_scoped_release release;
-    index.wait();
-    break;
-  }
-  if (stop) throw py::error_already_set();
-  return index.get();
+  OneRun<IndexTask> run("the walk", std::make_unique<IndexTask>(to_paths(paths), follow_links));
+  run.run();
+  return run.ended().index();
 }
 
 py::bytes to_bytes(const Index::Positions& positions) {
@@ -53,7 +58,7 @@ auto with_positions(const Index& index, const py::buffer& buffer, const Function
   const py::buffer_info info = buffer.request();
   const Index::PositionsView positions = to_positions(info, index);
   // GIL: the index never changes, and who holds positions never changes them.
-  const py::gil_scoped_release release;
+  const WithoutGil released;
   return function(positions);
 }
 

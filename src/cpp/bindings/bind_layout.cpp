@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/without_gil.hpp"
 #include "core/arrays/gather_array.hpp"
 #include "core/layout/host_layout.hpp"
 
@@ -44,7 +45,7 @@ void gather(const HostLayout& layout, const py::buffer& stored, const py::buffer
   check_size("stored", nbytes_of(from), layout.n_stored(), element_nbytes);
   check_size("out", nbytes_of(to), n, element_nbytes);
   // GIL: both exports are held, so that the memory stays.
-  const py::gil_scoped_release release;
+  const WithoutGil released;
   gather_array(layout, static_cast<const std::byte*>(from.ptr), element_nbytes, first, n,
                static_cast<std::byte*>(to.ptr), threads);
 }

@@ -5,6 +5,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/contiguous_buffer.hpp"
+#include "bindings/without_gil.hpp"
 #include "core/errors.hpp"
 #include "core/io/file.hpp"
 #include "core/io/mapping.hpp"
@@ -17,7 +18,7 @@ std::unique_ptr<Mapping> make_mapping(const py::bytes& path, std::int64_t state,
                                       bool copy_on_write) {
   const std::string name = path;
   // GIL: only C++ objects are touched; the file may be on a network.
-  const py::gil_scoped_release release;
+  const WithoutGil released;
   using Access = Mapping::Access;
   return map_file(name, static_cast<FileState>(state),
                   copy_on_write ? Access::copy_on_write : Access::read_only);
@@ -44,7 +45,7 @@ std::size_t read_into(const py::bytes& path, std::int64_t state, std::uint64_t o
   ReadResult result;
   {
     // GIL: `buffer` keeps the memory.
-    const py::gil_scoped_release release;
+    const WithoutGil released;
     const OpenFile open(name, static_cast<FileState>(state));
     result = read_at(open.file, buffer.bytes(), offset);
     if (result.error != 0) throw SystemError(result.error, name);
@@ -56,7 +57,7 @@ std::size_t read_into(const py::bytes& path, std::int64_t state, std::uint64_t o
 void require_state(const py::bytes& path, std::int64_t state) {
   const std::string name = path;
   // GIL: only C++ objects are touched; the file may be on a network.
-  const py::gil_scoped_release release;
+  const WithoutGil released;
   require_state_of_path(name, static_cast<FileState>(state));
 }
 

@@ -1,6 +1,7 @@
 #include <stdexcept>
 
 #include "bindings/bindings.hpp"
+#include "bindings/without_gil.hpp"
 #include "core/arrays/reduce_array.hpp"
 #include "core/arrays/reduce_file.hpp"
 #include "core/concurrency/cpus.hpp"
@@ -83,7 +84,7 @@ py::dict reduce_buffer(const py::buffer& data, const std::string& dtype, std::si
   Statistics statistics;
   {
     // GIL: `info` keeps the buffer exported, so that its memory stays.
-    const py::gil_scoped_release release;
+    const WithoutGil released;
     statistics = reduce_array(type.element, level, static_cast<const std::byte*>(info.ptr),
                               n_elements, threads);
   }
@@ -97,14 +98,16 @@ py::dict reduce_file_elements(const py::bytes& path, std::int64_t state, std::ui
   const kernels::Element element = reducible_type(dtype).element;
   const Level level = parse_level(level_name);
   check_threads(threads);
-  const auto no_signal = [] {
-    const py::gil_scoped_acquire acquire;
-    return PyErr_CheckSignals() == 0;
-  };
   std::optional<Statistics> statistics;
   {
     // GIL: only C++ objects are touched.
-    const py::gil_scoped_release release;
+    WithoutGil released;
+    // This thread alone asks.
+    const auto no_signal = [&released] {
+      bool has_none = true;
+      released.with_gil([&] { has_none = PyErr_CheckSignals() == 0; });
+      return has_none;
+    };
     statistics = reduce_file(name, static_cast<FileState>(state), element, offset, n_elements,
                              level, Engine::automatic, threads, no_signal);
   }

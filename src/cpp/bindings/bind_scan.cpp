@@ -3,9 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/background_run.hpp"
 #include "bindings/bindings.hpp"
+#include "bindings/one_run.hpp"
 #include "bindings/py_table.hpp"
+#include "bindings/without_gil.hpp"
 #include "core/scan/scan.hpp"
 #include "core/scan/scan_table.hpp"
 
@@ -26,37 +27,42 @@ ScanOptions parse_options(const std::string& level, int threads, const std::stri
 class PyScan {
  public:
   PyScan(const std::vector<py::bytes>& paths, const std::string& level, int threads,
-         const std::string& engine, bool logical, bool follow_links, const Selection& selection) {
-    ScanOptions options = parse_options(level, threads, engine, logical, selection);
-    options.walk.follow_links = follow_links;
-    scan_ = std::make_unique<Scan>(to_paths(paths), std::move(options));
-  }
+         const std::string& engine, bool logical, bool follow_links, const Selection& selection)
+      : run_("the scan", new_scan(paths, follow_links,
+                                  parse_options(level, threads, engine, logical, selection))) {}
 
   PyScan(const Index& index, const py::buffer& positions, const std::string& level, int threads,
-         const std::string& engine, bool logical, const Selection& selection) {
-    const py::buffer_info buffer = positions.request();
-    scan_ = std::make_unique<Scan>(index.tree(to_positions(buffer, index)),
-                                   parse_options(level, threads, engine, logical, selection));
+         const std::string& engine, bool logical, const Selection& selection)
+      : run_("the scan", new_scan(index, positions,
+                                  parse_options(level, threads, engine, logical, selection))) {}
+
+  void run(const py::object& on_progress, double interval_s) { run_.run(on_progress, interval_s); }
+
+  ScanProgress progress() const { return run_.progress(); }
+
+  PyTable table() {
+    const Scan& scan = run_.ended();
+    // GIL: the rows of a scan that has ended are C++ objects that nobody changes.
+    const WithoutGil released;
+    return PyTable(make_table(scan));
   }
 
-  void run(const py::object& on_progress, double interval_s) {
-    if (std::exchange(started_, true)) throw std::runtime_error("a scan runs once");
-    run_in_background(*scan_, on_progress, interval_s);
-  }
-
-  ScanProgress progress() const { return scan_->progress(); }
-
-  PyTable table() const {
-    // GIL: the scan has ended, its rows are C++ objects that nobody changes.
-    const py::gil_scoped_release release;
-    return PyTable(make_table(*scan_));
-  }
-
-  SkippedFiles skipped() const { return scan_->tree().skipped; }
+  SkippedFiles skipped() { return run_.ended().tree().skipped; }
 
  private:
-  std::unique_ptr<Scan> scan_;
-  bool started_ = false;
+  static std::unique_ptr<Scan> new_scan(const std::vector<py::bytes>& paths, bool follow_links,
+                                        ScanOptions options) {
+    options.walk.follow_links = follow_links;
+    return std::make_unique<Scan>(to_paths(paths), std::move(options));
+  }
+
+  static std::unique_ptr<Scan> new_scan(const Index& index, const py::buffer& positions,
+                                        ScanOptions options) {
+    const py::buffer_info buffer = positions.request();
+    return std::make_unique<Scan>(index.tree(to_positions(buffer, index)), std::move(options));
+  }
+
+  OneRun<Scan> run_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/contiguous_buffer.hpp"
+#include "bindings/without_gil.hpp"
 #include "core/arrays/unpack.hpp"
 #include "core/dtype.hpp"
 #include "core/size.hpp"
@@ -27,7 +28,7 @@ void unpack_buffer(const py::object& data, const std::string& dtype, std::size_t
   check_size("data", packed.nbytes(), packed_nbytes(n_elements, type->bits));
   check_size("out", codes.nbytes(), n_elements);
   // GIL: both buffers keep their memory.
-  const py::gil_scoped_release release;
+  const WithoutGil released;
   unpack(type->element, packed.data(), n_elements, codes.data(), threads);
 }
 

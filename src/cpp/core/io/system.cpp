@@ -21,8 +21,8 @@
 namespace fastdump {
 namespace {
 
-System the_real_one;
-std::atomic<System*> in_use = &the_real_one;
+// Never destroyed: threads of a scan may be at work until the process has ended.
+std::atomic<System*> in_use = new System;
 
 FileType type_of_mode(mode_t mode) {
   if (S_ISREG(mode)) return FileType::regular;
