@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/contiguous_buffer.hpp"
 #include "bindings/one_run.hpp"
 #include "bindings/py_table.hpp"
 #include "bindings/without_gil.hpp"
@@ -16,6 +17,7 @@
 #include "core/compare/comparison_table.hpp"
 #include "core/compare/metrics.hpp"
 #include "core/layout/host_layout.hpp"
+#include "core/size.hpp"
 
 namespace fastdump::bindings {
 namespace {
@@ -84,23 +86,23 @@ class PyComparison {
   OneRun<Comparison> run_;
 };
 
-py::dict compare_buffers(const py::buffer& a, const std::string& dtype_a, const py::buffer& b,
+py::dict compare_buffers(const py::object& a, const std::string& dtype_a, const py::object& b,
                          const std::string& dtype_b, std::size_t n_elements, double rtol,
                          double atol, bool kl, int threads) {
   const DataType& type_a = reducible_type(dtype_a);
   const DataType& type_b = reducible_type(dtype_b);
-  const py::buffer_info info_a = request_elements(a, type_a, n_elements);
-  const py::buffer_info info_b = request_elements(b, type_b, n_elements);
+  const ContiguousBuffer buffer_a(a);
+  const ContiguousBuffer buffer_b(b);
+  buffer_a.check_nbytes("a", packed_nbytes(n_elements, type_a.bits));
+  buffer_b.check_nbytes("b", packed_nbytes(n_elements, type_b.bits));
   const Tolerance tolerance = check_tolerance(rtol, atol);
   check_threads(threads);
   ArrayComparison result;
   {
-    // GIL: both infos keep their buffers exported, so that their memory stays.
+    // GIL: both buffers keep their memory.
     const WithoutGil released;
-    result =
-        compare_array({type_a.element, type_b.element, static_cast<const std::byte*>(info_a.ptr),
-                       static_cast<const std::byte*>(info_b.ptr)},
-                      n_elements, tolerance, kl, threads);
+    result = compare_array({type_a.element, type_b.element, buffer_a.data(), buffer_b.data()},
+                           n_elements, tolerance, kl, threads);
   }
   py::dict dict;
   for_each_metric(result.statistics, result.divergence,

@@ -1,4 +1,5 @@
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "bindings/contiguous_buffer.hpp"
 #include "bindings/dlpack.hpp"
 #include "bindings/without_gil.hpp"
+#include "core/size.hpp"
 
 namespace fastdump::bindings {
 namespace {
@@ -45,13 +47,18 @@ void destroy_capsule(PyObject* capsule) {
   managed->deleter(managed);
 }
 
+// Steps between neighbours along each axis. Throws std::invalid_argument for a shape that has
+// negative dimensions, or no such steps.
 std::vector<std::int64_t> make_strides(const std::vector<std::int64_t>& shape, bool fortran_order) {
   std::vector<std::int64_t> strides(shape.size());
   std::int64_t stride = 1;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::size_t axis = fortran_order ? i : shape.size() - 1 - i;
     strides[axis] = stride;
-    stride *= shape[axis];
+    if (shape[axis] < 0 || __builtin_mul_overflow(stride, shape[axis], &stride)) {
+      throw std::invalid_argument("there is no array of shape " +
+                                  shape_text(std::span<const std::int64_t>(shape)));
+    }
   }
   return strides;
 }
@@ -61,6 +68,8 @@ py::capsule make_capsule(const py::object& data, std::vector<std::int64_t> shape
                          bool fortran_order, DLDataType type, std::uint64_t flags) {
   auto exported = std::make_unique<Exported<Managed>>(data);
   exported->strides = make_strides(shape, fortran_order);
+  exported->buffer.check_nbytes(
+      "data", packed_nbytes(count_elements(std::span<const std::int64_t>(shape)), type.bits));
   exported->shape = std::move(shape);
   Managed& managed = exported->managed;
   managed.dl_tensor = {exported->buffer.data(),

@@ -7,6 +7,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/one_run.hpp"
+#include "bindings/positions.hpp"
 #include "bindings/without_gil.hpp"
 #include "core/concurrency/background.hpp"
 
@@ -54,20 +55,15 @@ py::bytes to_bytes(const Index::Positions& positions) {
 
 // Calls `function` with the positions and without the GIL.
 template <class Function>
-auto with_positions(const Index& index, const py::buffer& buffer, const Function& function) {
-  const py::buffer_info info = buffer.request();
-  const Index::PositionsView positions = to_positions(info, index);
+auto with_positions(const Index& index, const py::object& buffer, const Function& function) {
+  const Positions positions(buffer, index);
   // GIL: the index never changes, and who holds positions never changes them.
   const WithoutGil released;
-  return function(positions);
-}
-
-void check_position(const Index& index, std::size_t position) {
-  if (position >= index.size()) throw std::out_of_range("there is no such position");
+  return function(positions.view());
 }
 
 py::str shown_path(const Index& index, std::size_t position) {
-  check_position(index, position);
+  Positions::check_position(index, position);
   return to_text(index.shown_path(position));
 }
 
@@ -76,7 +72,7 @@ py::object text_or_none(std::string_view text) {
 }
 
 py::tuple record(const Index& index, std::size_t position) {
-  check_position(index, position);
+  Positions::check_position(index, position);
   const Where& where = index.where(position);
   const FileName name = index.name(position);
   std::string path;
@@ -92,18 +88,18 @@ py::tuple record(const Index& index, std::size_t position) {
                         name.context_id, name.thread_id);
 }
 
-py::tuple select(const Index& index, const py::buffer& positions, const Selection& selection) {
+py::tuple select(const Index& index, const py::object& positions, const Selection& selection) {
   const Index::Selected selected = with_positions(
       index, positions, [&](Index::PositionsView view) { return index.select(view, selection); });
   return py::make_tuple(to_bytes(selected.positions), to_bytes(selected.undecided));
 }
 
-py::bytes find(const Index& index, const py::buffer& positions, const std::string& op_name) {
+py::bytes find(const Index& index, const py::object& positions, const std::string& op_name) {
   return to_bytes(with_positions(
       index, positions, [&](Index::PositionsView view) { return index.find(view, op_name); }));
 }
 
-py::bytes nameless(const Index& index, const py::buffer& positions) {
+py::bytes nameless(const Index& index, const py::object& positions) {
   return to_bytes(with_positions(index, positions,
                                  [&](Index::PositionsView view) { return index.nameless(view); }));
 }
@@ -120,12 +116,12 @@ py::list to_list(const std::set<std::int64_t>& numbers) {
   return list;
 }
 
-py::list op_names(const Index& index, const py::buffer& positions) {
+py::list op_names(const Index& index, const py::object& positions) {
   return to_list(with_positions(index, positions,
                                 [&](Index::PositionsView view) { return index.op_names(view); }));
 }
 
-py::dict summary(const Index& index, const py::buffer& positions) {
+py::dict summary(const Index& index, const py::object& positions) {
   const IndexSummary found = with_positions(
       index, positions, [&](Index::PositionsView view) { return index.summary(view); });
   py::dict op_types;
@@ -145,17 +141,6 @@ py::dict summary(const Index& index, const py::buffer& positions) {
 }
 
 }  // namespace
-
-Index::PositionsView to_positions(const py::buffer_info& buffer, const Index& index) {
-  if (buffer.ndim != 1 || !buffer.item_type_is_equivalent_to<std::uint32_t>() ||
-      (buffer.size > 1 && buffer.strides[0] != sizeof(std::uint32_t))) {
-    throw std::invalid_argument("positions are contiguous unsigned 32-bit integers");
-  }
-  const Index::PositionsView positions(static_cast<const std::uint32_t*>(buffer.ptr),
-                                       static_cast<std::size_t>(buffer.size));
-  for (const std::uint32_t position : positions) check_position(index, position);
-  return positions;
-}
 
 void bind_index(py::module_& module) {
   py::class_<Index, std::shared_ptr<Index>>(module, "Index")

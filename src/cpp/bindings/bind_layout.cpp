@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/contiguous_buffer.hpp"
 #include "bindings/without_gil.hpp"
 #include "core/arrays/gather_array.hpp"
 #include "core/layout/host_layout.hpp"
+#include "core/size.hpp"
 
 namespace fastdump::bindings {
 namespace {
@@ -19,19 +21,7 @@ HostLayout make_layout(std::int64_t format, const Dims& shape, const Dims& origi
   return HostLayout({format, shape, origin_shape, sub_format}, order, origin_format);
 }
 
-std::uint64_t nbytes_of(const py::buffer_info& info) {
-  return static_cast<std::uint64_t>(info.size) * static_cast<std::uint64_t>(info.itemsize);
-}
-
-void check_size(const char* name, std::uint64_t nbytes, std::uint64_t n_elements,
-                std::uint64_t element_nbytes) {
-  if (nbytes / element_nbytes >= n_elements) return;
-  throw std::invalid_argument(std::string(name) + " has " + std::to_string(nbytes) +
-                              " bytes, too few for " + std::to_string(n_elements) +
-                              " elements of " + std::to_string(element_nbytes));
-}
-
-void gather(const HostLayout& layout, const py::buffer& stored, const py::buffer& out,
+void gather(const HostLayout& layout, const py::object& stored, const py::object& out,
             std::size_t element_nbytes, std::uint64_t first, std::uint64_t n, int threads) {
   check_threads(threads);
   if (element_nbytes == 0) throw std::invalid_argument("elements of 0 bytes");
@@ -40,14 +30,13 @@ void gather(const HostLayout& layout, const py::buffer& stored, const py::buffer
                                 " elements, too few for " + std::to_string(n) + " from " +
                                 std::to_string(first) + " on");
   }
-  const py::buffer_info from = stored.request();
-  const py::buffer_info to = out.request(true);
-  check_size("stored", nbytes_of(from), layout.n_stored(), element_nbytes);
-  check_size("out", nbytes_of(to), n, element_nbytes);
-  // GIL: both exports are held, so that the memory stays.
+  const ContiguousBuffer from(stored);
+  const ContiguousBuffer to(out, ContiguousBuffer::Access::write);
+  from.check_nbytes("stored", multiply(layout.n_stored(), element_nbytes));
+  to.check_nbytes("out", multiply(n, element_nbytes));
+  // GIL: both buffers keep their memory.
   const WithoutGil released;
-  gather_array(layout, static_cast<const std::byte*>(from.ptr), element_nbytes, first, n,
-               static_cast<std::byte*>(to.ptr), threads);
+  gather_array(layout, from.data(), element_nbytes, first, n, to.data(), threads);
 }
 
 }  // namespace

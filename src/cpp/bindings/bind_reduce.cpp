@@ -1,6 +1,7 @@
 #include <stdexcept>
 
 #include "bindings/bindings.hpp"
+#include "bindings/contiguous_buffer.hpp"
 #include "bindings/without_gil.hpp"
 #include "core/arrays/reduce_array.hpp"
 #include "core/arrays/reduce_file.hpp"
@@ -60,33 +61,20 @@ const DataType& reducible_type(const std::string& dtype) {
   return *type;
 }
 
-py::buffer_info request_elements(const py::buffer& data, const DataType& dtype,
-                                 std::size_t n_elements) {
-  py::buffer_info info = data.request();
-  const auto nbytes =
-      static_cast<std::uint64_t>(info.size) * static_cast<std::uint64_t>(info.itemsize);
-  if (nbytes < packed_nbytes(n_elements, dtype.bits)) {
-    throw std::invalid_argument(std::to_string(nbytes) + " bytes are too few for " +
-                                std::to_string(n_elements) + " elements of " +
-                                std::string(dtype.name));
-  }
-  return info;
-}
-
 namespace {
 
-py::dict reduce_buffer(const py::buffer& data, const std::string& dtype, std::size_t n_elements,
+py::dict reduce_buffer(const py::object& data, const std::string& dtype, std::size_t n_elements,
                        const std::string& level_name, int threads) {
   const DataType& type = reducible_type(dtype);
-  const py::buffer_info info = request_elements(data, type, n_elements);
+  const ContiguousBuffer buffer(data);
+  buffer.check_nbytes("data", packed_nbytes(n_elements, type.bits));
   const Level level = parse_level(level_name);
   check_threads(threads);
   Statistics statistics;
   {
-    // GIL: `info` keeps the buffer exported, so that its memory stays.
+    // GIL: `buffer` keeps the memory.
     const WithoutGil released;
-    statistics = reduce_array(type.element, level, static_cast<const std::byte*>(info.ptr),
-                              n_elements, threads);
+    statistics = reduce_array(type.element, level, buffer.data(), n_elements, threads);
   }
   return to_dict(statistics, type.element, level);
 }

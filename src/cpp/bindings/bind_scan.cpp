@@ -5,6 +5,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/one_run.hpp"
+#include "bindings/positions.hpp"
 #include "bindings/py_table.hpp"
 #include "bindings/without_gil.hpp"
 #include "core/scan/scan.hpp"
@@ -31,7 +32,7 @@ class PyScan {
       : run_("the scan", new_scan(paths, follow_links,
                                   parse_options(level, threads, engine, logical, selection))) {}
 
-  PyScan(const Index& index, const py::buffer& positions, const std::string& level, int threads,
+  PyScan(const Index& index, const py::object& positions, const std::string& level, int threads,
          const std::string& engine, bool logical, const Selection& selection)
       : run_("the scan", new_scan(index, positions,
                                   parse_options(level, threads, engine, logical, selection))) {}
@@ -56,10 +57,10 @@ class PyScan {
     return std::make_unique<Scan>(to_paths(paths), std::move(options));
   }
 
-  static std::unique_ptr<Scan> new_scan(const Index& index, const py::buffer& positions,
+  static std::unique_ptr<Scan> new_scan(const Index& index, const py::object& positions,
                                         ScanOptions options) {
-    const py::buffer_info buffer = positions.request();
-    return std::make_unique<Scan>(index.tree(to_positions(buffer, index)), std::move(options));
+    return std::make_unique<Scan>(index.tree(Positions(positions, index).view()),
+                                  std::move(options));
   }
 
   OneRun<Scan> run_;
@@ -93,7 +94,7 @@ void bind_scan(py::module_& module) {
                     bool, bool, const Selection&>(),
            py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"), py::arg("engine"),
            py::arg("logical"), py::arg("follow_links"), py::arg("selection"))
-      .def(py::init<const Index&, const py::buffer&, const std::string&, int, const std::string&,
+      .def(py::init<const Index&, const py::object&, const std::string&, int, const std::string&,
                     bool, const Selection&>(),
            py::arg("index"), py::arg("positions"), py::kw_only(), py::arg("level"),
            py::arg("threads"), py::arg("engine"), py::arg("logical"), py::arg("selection"))

@@ -10,12 +10,6 @@
 namespace fastdump::bindings {
 namespace {
 
-void check_size(const char* what, std::size_t nbytes, std::uint64_t needed) {
-  if (nbytes >= needed) return;
-  throw std::invalid_argument(std::string(what) + " has " + std::to_string(nbytes) + " bytes, " +
-                              std::to_string(needed) + " are needed");
-}
-
 void unpack_buffer(const py::object& data, const std::string& dtype, std::size_t n_elements,
                    const py::object& out, int threads) {
   const DataType* type = find_data_type(std::string_view(dtype));
@@ -25,8 +19,8 @@ void unpack_buffer(const py::object& data, const std::string& dtype, std::size_t
   check_threads(threads);
   const ContiguousBuffer packed(data);
   const ContiguousBuffer codes(out, ContiguousBuffer::Access::write);
-  check_size("data", packed.nbytes(), packed_nbytes(n_elements, type->bits));
-  check_size("out", codes.nbytes(), n_elements);
+  packed.check_nbytes("data", packed_nbytes(n_elements, type->bits));
+  codes.check_nbytes("out", n_elements);
   // GIL: both buffers keep their memory.
   const WithoutGil released;
   unpack(type->element, packed.data(), n_elements, codes.data(), threads);

@@ -12,7 +12,6 @@
 
 #include "core/dtype.hpp"
 #include "core/stream/engine.hpp"
-#include "core/tree/index.hpp"
 #include "kernels/partial.hpp"
 
 namespace py = pybind11;
@@ -43,10 +42,6 @@ py::str to_text(std::string_view bytes);
 // Paths for the system; std::invalid_argument for one that it would cut.
 std::vector<std::string> to_paths(const std::vector<py::bytes>& paths);
 
-// The unsigned 32-bit integers in `buffer`, none of them outside `index`; valid while it lives.
-// Throws std::invalid_argument, std::out_of_range.
-Index::PositionsView to_positions(const py::buffer_info& buffer, const Index& index);
-
 // From 1 to kMaxThreads; std::invalid_argument otherwise.
 int check_threads(int threads);
 
@@ -58,10 +53,5 @@ std::string check_path(const py::bytes& path);
 
 // std::invalid_argument if the type is not known or has no encoding.
 const DataType& reducible_type(const std::string& dtype);
-
-// A contiguous buffer that must hold n_elements packed elements; std::invalid_argument otherwise.
-// The result keeps the buffer exported.
-py::buffer_info request_elements(const py::buffer& data, const DataType& dtype,
-                                 std::size_t n_elements);
 
 }  // namespace fastdump::bindings

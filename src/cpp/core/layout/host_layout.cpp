@@ -290,7 +290,8 @@ HostAxes reorder(const HostAxes& axes, std::string_view order) {
 
 std::uint64_t last_place(const Axis& axis) {
   const std::uint64_t last = axis.n - 1;
-  return last / axis.inner * axis.outer_stride + last % axis.inner * axis.inner_stride;
+  return add(multiply(last / axis.inner, axis.outer_stride),
+             multiply(last % axis.inner, axis.inner_stride));
 }
 
 }  // namespace
@@ -317,7 +318,7 @@ HostLayout::HostLayout(const StoredTensor& tensor, std::string_view order,
   if (n_elements_ == 0) return;
   axes_ = merge(axes);
   n_stored_ = 1;
-  for (const Axis& axis : axes_) n_stored_ += last_place(axis);
+  for (const Axis& axis : axes_) n_stored_ = add(n_stored_, last_place(axis));
   if (std::ranges::any_of(axes_, &Axis::is_group)) {
     n_stored_ = count_elements(to_shape(tensor.shape, "stored"));
   }
