@@ -768,9 +768,12 @@ def test_only_mapping_csv_is_opened(tmp_path: Path, inotify: Callable[[Path], In
 
 
 def test_ctrl_c_ends_the_walk(tmp_path: Path, inotify: Callable[[Path], Inotify]) -> None:
-    # Without an end to the walk this would be another error, and much later.
-    paths = [*[tmp_path] * 50_000, tmp_path / "absent"]
-    opened = inotify(tmp_path)
+    # Twenty million directories to list: without an end to the walk this would be another error,
+    # and much later.
+    for i in range(1000):
+        (tmp_path / "tree" / str(i)).mkdir(parents=True)
+    paths = [*[tmp_path / "tree"] * 20_000, tmp_path / "absent"]
+    opened = inotify(tmp_path / "tree")
 
     def interrupt() -> None:
         opened.wait()

@@ -694,29 +694,41 @@ def test_statistics_refuse(tmp_path: Path) -> None:
         tensor.stats(threads=0)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_statistics_can_be_interrupted(run_python: Any, tmp_path: Path) -> None:
     """Signals are handled while all threads are at work, and an exception ends that."""
     tensor = sparse(tmp_path, "int8", (HUGE,), HUGE)
     program = """
-import os, signal, sys
+import os, signal, sys, threading
 from fastdump import FileChangedError
 from fastdump._tensor.dump_file import DumpFile
 from fastdump._tensor.tensor import Tensor
 file = DumpFile(sys.argv[1])
 tensor = Tensor(file, file.header()["tensors"][0])
+main = threading.get_ident()
 def interrupt(number, frame):
     raise KeyboardInterrupt
 def shrink(number, frame):
     os.truncate(sys.argv[1], tensor.offset)
+def n_tasks():
+    return len(os.listdir("/proc/self/task"))
+n_idle = n_tasks()
+def send():
+    # With this thread, and one that reduces beside the main thread.
+    while n_tasks() < n_idle + 2:
+        pass
+    signal.pthread_kill(main, signal.SIGUSR1)
 for handler in (interrupt, shrink):
-    signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    signal.signal(signal.SIGUSR1, handler)
+    helper = threading.Thread(target=send)
     try:
+        helper.start()
         print(tensor.stats(threads=2))
     except KeyboardInterrupt:
         print("interrupted")
     except FileChangedError:
         print("changed")
+    helper.join()
 """
     assert run_python(program, tensor.path) == "interrupted\nchanged\n"
 
