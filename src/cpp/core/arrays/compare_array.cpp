@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <mutex>
 #include <span>
 
 #include "core/active_tier.hpp"
@@ -40,20 +38,12 @@ void require_memory(const PairOfStrips& pair) {
 }
 
 void run_pass(PairPass& pass, const kernels::Tolerance& tolerance, std::uint64_t n_threads) {
-  std::mutex mutex;
-  std::exception_ptr failure;
   run_in_threads(std::min(n_threads, pass.n_chunks()), [&] {
     const kernels::DefaultFpEnvironment environment;
-    try {
-      PairPass::Thread thread(active_tier(), tolerance);
-      while (pass.step(thread).nbytes != 0) {
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
+    PairPass::Thread thread(active_tier(), tolerance);
+    while (pass.step(thread).nbytes != 0) {
     }
   });
-  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // Until all is done, or stopped. Rethrows what made it impossible.
+  // Until all is done, or stopped. Whatever the functions below throw ends all threads soon, and is
+  // thrown here.
   void run() {
     team_.run();
     list_.rethrow_failure();
@@ -38,9 +39,8 @@ class Pipeline {
   virtual void find_items(Context& context) = 0;
   // May publish() a job.
   virtual void do_item(std::size_t item, Context& context) = 0;
-  // What it throws ends all: a step that nobody has ended would be waited for.
   virtual Step do_step(Job& job, Context& context) = 0;
-  // Returns a job that is to follow, or nullptr. What it throws ends all.
+  // Returns a job that is to follow, or nullptr.
   virtual std::shared_ptr<Job> end_job(Job& job, Context& context) = 0;
   // After some items, or a step.
   virtual void report(Context& context) = 0;
@@ -108,27 +108,23 @@ class Pipeline {
     if (n_helpers > n_waiting) team_.grow_by(n_helpers - n_waiting);
   }
 
-  // Takes part in a job until no step is left. What a step throws must not reach whoever published
-  // the job: it would take it for the end of an item, and the job would be waited for.
+  // Takes part in a job until no step is left. What is thrown meanwhile ends the run, even if who
+  // published the job would go on: the job's other steps would be waited for.
   void do_job(const std::shared_ptr<Job>& job, Context& context) {
     try {
-      do_steps(job, context);
+      while (!has_ended()) {
+        const Step step = do_step(*job, context);
+        if (step.is_last) {
+          if (const std::shared_ptr<Job> following = end_job(*job, context)) add_job(following);
+          list_.end_job();
+        }
+        report(context);
+        if (step.nbytes == 0) break;
+      }
     } catch (...) {
       list_.fail(std::current_exception());
     }
     list_.remove(job);
-  }
-
-  void do_steps(const std::shared_ptr<Job>& job, Context& context) {
-    while (!has_ended()) {
-      const Step step = do_step(*job, context);
-      if (step.is_last) {
-        if (const std::shared_ptr<Job> following = end_job(*job, context)) add_job(following);
-        list_.end_job();
-      }
-      report(context);
-      if (step.nbytes == 0) break;
-    }
   }
 
   std::atomic<bool> has_begun_ = false;

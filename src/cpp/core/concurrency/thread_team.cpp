@@ -1,6 +1,7 @@
 #include "core/concurrency/thread_team.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace fastdump {
@@ -38,9 +39,19 @@ void ThreadTeam::join() {
 }
 
 void run_in_threads(std::size_t n, const std::function<void()>& work) {
-  ThreadTeam team(n, work);
+  std::mutex mutex;
+  std::exception_ptr failure;
+  ThreadTeam team(n, [&] {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (failure == nullptr) failure = std::current_exception();
+    }
+  });
   team.grow_to(n);
   team.run();
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 }  // namespace fastdump

@@ -41,8 +41,8 @@ class ThreadTeam {
   std::vector<std::thread> threads_;  // without that of run()
 };
 
-// Calls work() in `n` threads, this one among them, and returns when all have ended. `work` must
-// not throw, and must leave nothing to a certain thread.
+// Calls work() in `n` threads, this one among them, and returns when all have ended. Rethrows what
+// one of the calls threw. `work` must leave nothing to a certain thread.
 void run_in_threads(std::size_t n, const std::function<void()>& work);
 
 }  // namespace fastdump
