@@ -151,6 +151,7 @@ def test_limits_alone_decide(
     n_beyond: int,
 ) -> None:
     options = [part for limit in limits for part in ("--fail-over", limit)]
+    options.append("--allow-unpaired")
     assert main(["compare", *runs, *options, "-n", "0"]) == code
     lists = lists_of(capsys.readouterr().out)
     assert len(lists.get("pairs beyond a limit:", [])) == n_beyond

@@ -113,7 +113,7 @@ def test_a_truncated_file_is_shown_with_what_is_there(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path.write_bytes(path.read_bytes()[:-18])
-    assert main(["show", str(path)]) == 0
+    assert main(["show", str(path)]) == 3
     _, tensors, statistics = capsys.readouterr().out.split("\n\n")
     assert [line.count("truncated: ") for line in tensors.splitlines()] == [0, 0, 1, 1]
     assert "output.0  count 1  max 7  min 7" in statistics

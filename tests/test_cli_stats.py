@@ -236,12 +236,12 @@ def test_a_damaged_file_is_shown_and_makes_the_exit_code_3(
     assert main(["stats", str(dump), "--json", "-n", "1"]) == 3
 
 
-def test_a_truncated_file_is_reported_but_was_read(
+def test_a_truncated_file_is_reported_and_makes_the_exit_code_3(
     dump: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write_op(dump, "Sub layers.9/Sub", timestamp=40, outputs=[CLEAN])
     path.write_bytes(path.read_bytes()[:-8])
-    assert main(["stats", str(dump)]) == 0
+    assert main(["stats", str(dump)]) == 3
     assert "; 1 truncated" in capsys.readouterr().out.splitlines()[1]
 
 

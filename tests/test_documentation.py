@@ -455,7 +455,7 @@ def test_json_of_watcher_with_suspects(here: Path) -> None:
 
 
 def test_json_of_convert(here: Path) -> None:
-    assert_valid("convert", printed_json("fastdump convert dump out --step 1 --json", code=0))
+    assert_valid("convert", printed_json("fastdump convert dump out --step 1 --json", code=3))
     report = fastdump.convert("dump", "out", step=1)
     assert assert_valid("convert", report.to_json())["kept"] > 0
     nz = np.ones((2, 2, 16, 16), np.float16)
@@ -490,9 +490,9 @@ def test_json_of_config_explain(here: Path) -> None:
         Path(name).write_text(text)
     explain = "fastdump config explain"
     assert_valid("config_explain", printed_json(f"{explain} good.json --json", code=0))
-    like = printed_json(f"{explain} good.json --like dump --json", code=0)
+    like = printed_json(f"{explain} good.json --like dump --json", code=3)
     assert assert_valid("config_explain", like)["size"]
     assert_valid("config", printed_json(f"{explain} bad.json --json"))
-    assert_valid("config_explain_dump", printed_json(f"{explain} dump --json", code=0))
-    promised = printed_json(f"{explain} dump --config good.json --json", code=0)
+    assert_valid("config_explain_dump", printed_json(f"{explain} dump --json", code=3))
+    promised = printed_json(f"{explain} dump --config good.json --json", code=3)
     assert assert_valid("config_explain_dump", promised)["missing"] == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from fastdump import ComparisonTable
 from fastdump._cli import exit_codes
 from fastdump._cli.console import print_fitted, print_hints, speed_text
 from fastdump._cli.json_document import print_json
+from fastdump._cli.messages import say
 from fastdump._cli.options import (
     json_option,
     json_rows_option,
@@ -24,6 +24,7 @@ from fastdump._cli.options import (
     selection_options,
 )
 from fastdump._cli.output_file import check_output, write_outputs
+from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._compare import names_of
 from fastdump._compare.progress import reporting_pairs
@@ -35,7 +36,7 @@ from fastdump._selection import Selection
 from fastdump._words.quantities import counted
 
 _DEFAULT_ROWS = 10
-_UNREAD = ("malformed", "unreadable", "changed")
+_UNPAIRED = frozenset({"only_in_a", "only_in_b"})
 
 
 def _limits(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
@@ -90,6 +91,11 @@ def _limits(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
     help="Exit with 1 if, and only if, a pair is beyond this: rmse=1e-3, mismatched=1%, "
     "cosine_similarity=0.999 (below). May be repeated.",
 )
+@click.option(
+    "--allow-unpaired",
+    is_flag=True,
+    help="Tensors that only one side has do not make the exit code 3.",
+)
 @json_rows_option("Print N rows of each list", _DEFAULT_ROWS)
 @json_option
 @outputs_option("Write all rows to FILE: .csv, .json, .arrow, .parquet or .html. May be repeated.")
@@ -107,6 +113,7 @@ def command(
     map_file: Path | None,
     conditions: dict[str, Any],
     limits: dict[str, float],
+    allow_unpaired: bool,
     rows: int | None,
     as_json: bool,
     outputs: tuple[Path, ...],
@@ -128,7 +135,7 @@ def command(
 
     \b
     Exit codes: 0 no divergence; 1 divergence (with --fail-over: a pair beyond a limit);
-    2 wrong usage, or nothing to compare; 3 no divergence, but some files could not be read.
+    2 wrong usage, or nothing to compare; 3 no divergence, but not all was compared as a whole.
     """  # noqa: D301 (\b is for click: do not wrap)
     for output in outputs:
         check_output(output, also=(".html",))
@@ -153,7 +160,7 @@ def command(
         _print(outcome, failed, _DEFAULT_ROWS if rows is None else rows or None, Path(a))
     if failure is not None:
         raise failure
-    return _exit_code(outcome, failed)
+    return _exit_code(outcome, failed, allow_unpaired=allow_unpaired)
 
 
 @dataclass(frozen=True)
@@ -174,22 +181,31 @@ def _run(comparing: Comparing) -> _Outcome:
     except KeyboardInterrupt:
         interrupted = True
         n_pairs = counted(comparing.done.pairs_done, "pair")
-        print(f"fastdump: interrupted after {n_pairs}", file=sys.stderr)
+        say(f"interrupted after {n_pairs}")
     seconds = time.monotonic() - start
     return _Outcome(comparing.table(), comparing.done.bytes_done, seconds, interrupted)
 
 
-def _exit_code(outcome: _Outcome, failed: ComparisonTable | None) -> int:
+def _exit_code(outcome: _Outcome, failed: ComparisonTable | None, *, allow_unpaired: bool) -> int:
     if outcome.interrupted:
         return exit_codes.INTERRUPTED
     summary = outcome.table.summary()
     if not summary["compared"]:
-        print("fastdump: error: nothing was compared", file=sys.stderr)
+        say("error: nothing was compared")
         return exit_codes.NOTHING_READ
     if len(failed) if failed is not None else outcome.table.diverges.any():
         return exit_codes.FINDINGS
-    unread = any(summary["status"].get(status) for status in _UNREAD)
-    return exit_codes.INCOMPLETE if unread else exit_codes.SUCCESS
+    is_whole = _is_whole(outcome.table, allow_unpaired=allow_unpaired)
+    return exit_codes.SUCCESS if is_whole else exit_codes.INCOMPLETE
+
+
+def _is_whole(table: ComparisonTable, *, allow_unpaired: bool) -> bool:
+    """Tell whether all that there is on either side was compared, and as a whole."""
+    about = table.about
+    if is_unread((), {**about["skipped_a"], **about["skipped_b"]}):
+        return False
+    whole = {"ok"} | (_UNPAIRED if allow_unpaired else set())
+    return whole.issuperset(table.summary()["status"])
 
 
 def _print(outcome: _Outcome, failed: ComparisonTable | None, rows: int | None, a: Path) -> None:

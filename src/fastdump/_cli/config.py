@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from fastdump import StatsTable, config
+from fastdump import config
 from fastdump._cli import config_new, exit_codes
 from fastdump._cli.config_new import help_without_command
 from fastdump._cli.console import print_lines, stdout_console
 from fastdump._cli.json_document import print_json
+from fastdump._cli.messages import say
 from fastdump._cli.options import json_option
 from fastdump._cli.report import print_report
-from fastdump._cli.scanning import scan_paths
+from fastdump._cli.scanning import Outcome, scan_paths
 from fastdump._json import document
-from fastdump._words.printable import printable
 from fastdump.config._text import dump_lines, explanation_lines
 
 _DUMP_TABLE_SUFFIXES = (".csv", ".arrow", ".parquet")
@@ -73,7 +72,7 @@ def _check(files: tuple[str, ...], here: bool, as_json: bool) -> int:
         for report in reports:
             print_report(report, as_json=False)
     for file, reason in unread.items():
-        print(f"fastdump: error: {printable(file)}: {reason}", file=sys.stderr)
+        say(f"error: {file}: {reason}")
     if not reports:
         return exit_codes.NOTHING_READ
     if any(report.errors for report in reports):
@@ -109,7 +108,7 @@ def _explain(path: str, like: str | None, config_file: str | None, as_json: bool
 
     \b
     Exit codes: 0 explained; 1 the configuration is refused, or something is missing from the dump;
-    2 nothing could be read; 3 some files of the dump could not be read.
+    2 nothing could be read; 3 some files of the dump could not be read whole.
     """  # noqa: D301 (\b is for click: do not wrap)
     if Path(path).is_dir() or path.endswith(_DUMP_TABLE_SUFFIXES):
         if like is not None:
@@ -120,13 +119,14 @@ def _explain(path: str, like: str | None, config_file: str | None, as_json: bool
     report = config.check(path)
     if report.config is None:
         return _refuse(report, as_json)
-    explanation = config.explain(report.config, like=None if like is None else _table(like)[0])
+    earlier = None if like is None else _scanned(like)
+    explanation = config.explain(report.config, like=None if earlier is None else earlier.table)
     if as_json:
         warnings = document(report.warnings)
         print_json({"path": path, **document(explanation), "warnings": warnings})
-        return exit_codes.SUCCESS
-    print_lines(stdout_console(), explanation_lines(explanation, report.warnings))
-    return exit_codes.SUCCESS
+    else:
+        print_lines(stdout_console(), explanation_lines(explanation, report.warnings))
+    return exit_codes.SUCCESS if earlier is None else earlier.exit_code
 
 
 def _refuse(report: config.ConfigReport, as_json: bool) -> int:
@@ -134,10 +134,9 @@ def _refuse(report: config.ConfigReport, as_json: bool) -> int:
     return exit_codes.FINDINGS
 
 
-def _table(path: str) -> tuple[StatsTable, int]:
-    """Return the table of a dump, or the table in a file, and an exit code."""
-    outcome = scan_paths((path,), {}, level="header", follow_links=False)
-    return outcome.table, exit_codes.SUCCESS if outcome.is_written else outcome.exit_code
+def _scanned(path: str) -> Outcome:
+    """Return the headers of a dump, or the table in a file."""
+    return scan_paths((path,), {}, level="header", follow_links=False)
 
 
 def _explain_dump(path: str, config_file: str | None, as_json: bool) -> int:
@@ -147,7 +146,8 @@ def _explain_dump(path: str, config_file: str | None, as_json: bool) -> int:
         if report.config is None:
             return _refuse(report, as_json)
         promise = report.config
-    table, exit_code = _table(path)
+    outcome = _scanned(path)
+    table = outcome.table
     contents = config.describe_dump(table)
     missing = None if promise is None else config.missing(promise, table)
     if as_json:
@@ -156,7 +156,9 @@ def _explain_dump(path: str, config_file: str | None, as_json: bool) -> int:
         )
     else:
         print_lines(stdout_console(), dump_lines(contents, table.skipped, missing))
-    return exit_code or (exit_codes.FINDINGS if missing else exit_codes.SUCCESS)
+    if missing and not outcome.interrupted:
+        return exit_codes.FINDINGS
+    return outcome.exit_code
 
 
 command.add_command(config_new.command)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,8 +11,8 @@ import click
 from fastdump import config
 from fastdump._atomic import replacing
 from fastdump._cli import exit_codes
+from fastdump._cli.messages import say
 from fastdump._cli.options import all_of
-from fastdump._words.printable import printable
 from fastdump.config._text import (
     first_steps,
     suspects_text,
@@ -207,14 +206,14 @@ def _suspects(report: BinaryIO, first: int) -> config.Suspects:
         raise click.ClickException(f"{report.name}: {error}") from error
     if not suspects.layer:
         raise click.ClickException(f"{report.name}: {why_no_suspects(suspects)}")
-    print(f"fastdump: {suspects_text(suspects)}", file=sys.stderr)
+    say(suspects_text(suspects))
     for warning in suspects_warnings(suspects):
         _warn(warning)
     return suspects
 
 
 def _warn(message: str) -> None:
-    print(f"fastdump: warning: {printable(message)}", file=sys.stderr)
+    say(f"warning: {message}")
 
 
 @command.command("single-op")
@@ -309,7 +308,7 @@ def _write(*, output: str | None, for_torchair: bool, **keys: Any) -> int:
     for finding in report.warnings:
         # The directory has to exist on the machine with the device, not here.
         if finding.rule != "path-exists":
-            print(f"fastdump: {printable(str(finding))}", file=sys.stderr)
+            say(str(finding))
     if output is not None:
         with replacing(Path(output)) as file:
             file.write(text.encode())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import click
 from fastdump._atomic import replacing
 from fastdump._cli import exit_codes
 from fastdump._cli.console import speed_text
+from fastdump._cli.messages import say
 from fastdump._cli.options import (
     follow_links_option,
     json_option,
@@ -22,6 +22,7 @@ from fastdump._cli.options import (
     threads_option,
 )
 from fastdump._cli.report import print_report
+from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._cli.vendor_options import (
     FAILED_LIST,
@@ -140,10 +141,9 @@ def command(
     if interrupted:
         progress = conversion.progress()
         found = counted(progress.files_found, "file")
-        print(
-            f"fastdump: interrupted after {progress.files_done:,} of {found}; the same command "
-            "goes on from here",
-            file=sys.stderr,
+        say(
+            f"interrupted after {progress.files_done:,} of {found}; the same command goes on from "
+            "here"
         )
     if request.flat:
         _write_failed_list(Path(request.out), report)
@@ -152,7 +152,8 @@ def command(
         print(speed_text(report.nbytes, seconds))
     if interrupted:
         return exit_codes.INTERRUPTED
-    return exit_codes.INCOMPLETE if report.findings else exit_codes.SUCCESS
+    unread = is_unread((note.status for note in report.noted), report.skipped)
+    return exit_codes.INCOMPLETE if report.findings or unread else exit_codes.SUCCESS
 
 
 def _request(paths: tuple[str, ...], options: Options, vendor: VendorArguments) -> _Request:

@@ -21,6 +21,7 @@ from fastdump._cli.options import (
 )
 from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._cli.report import print_report
+from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._overflow.text import DEFAULT_ROWS
 
@@ -69,8 +70,11 @@ def command(
         raise failure
     if report.findings:
         return exit_codes.FINDINGS
-    is_whole = all(record.units for record in report.records)
-    return exit_codes.SUCCESS if is_whole else exit_codes.INCOMPLETE
+    statuses = [record.status for record in report.records]
+    if report.table is not None:
+        statuses += report.table.summary()["status"]
+    unread = is_unread(statuses, report.skipped)
+    return exit_codes.INCOMPLETE if unread else exit_codes.SUCCESS
 
 
 def _written(report: OverflowReport, outputs: tuple[Path, ...]) -> Exception | None:

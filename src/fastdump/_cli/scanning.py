@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fastdump._cli import exit_codes
+from fastdump._cli.messages import say
 from fastdump._cli.options import one_or_several
+from fastdump._cli.unread import NOT_FINISHED, is_unread
 from fastdump._cli.usage import refusing
 from fastdump._dump.dump import empty_error, open
 from fastdump._selection import Selection
 from fastdump._stats import new_scan, selected_from, source_of
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.quantities import counted
-
-_NOT_FINISHED = "not finished when interrupted"
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Outcome:
         """The exit code of the command if nothing else goes wrong."""
         if self.interrupted:
             return exit_codes.INTERRUPTED
-        unread = {"malformed", "unreadable", "changed"} & self.table.summary()["status"].keys()
+        unread = is_unread(self.table.summary()["status"], self.table.skipped)
         return exit_codes.INCOMPLETE if unread else exit_codes.SUCCESS
 
 
@@ -92,8 +91,8 @@ def scan_paths(
         raise empty_error(open(source, follow_links=follow_links), selection)
     if interrupted:
         found = counted(reached.files_found, "file") + (" found so far" if reached.walking else "")
-        print(f"fastdump: interrupted after {reached.files_done:,} of {found}", file=sys.stderr)
+        say(f"interrupted after {reached.files_done:,} of {found}")
         if n_left := reached.files_found - reached.files_done:
             # A table that is written must not pass for a whole one.
-            table = StatsTable(table, skipped=table.skipped | {_NOT_FINISHED: n_left})
+            table = StatsTable(table, skipped=table.skipped | {NOT_FINISHED: n_left})
     return Outcome(table, reached.bytes_done, seconds, interrupted)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 import fastdump
-from fastdump import Operator, Tensor
+from fastdump import Operator, StatsTable, Tensor
+from fastdump._cli import exit_codes
 from fastdump._cli.console import print_fitted
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import json_option, reading_options
 from fastdump._cli.scanning import scan_paths
+from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._show.text import MAX_ROWS, file_lines
 from fastdump._show.view import TensorView, row_document
 
+# An error names at most so many of a file's tensors.
+_MAX_NAMES = 20
 _TENSOR_SUFFIX = re.compile(r"(?P<file>.+):(?P<tensor>(?:input|output|buffer|space)\.\d+)", re.S)
 
 
@@ -69,6 +74,7 @@ def command(
         # A table of statistics has no tensors; its rows are shown instead.
         shown = [] if is_statistics else _tensors(operator, name)
         outcome = scan_paths((file,), {}, level="full", **reading)
+        table = _rows(outcome.table, file, name) if is_statistics else outcome.table
         # A dump that is appended to another has tensors of the same names.
         of_tensors = outcome.table if shown else ()
         rows = {(row.io, row.index, row.offset): row for row in of_tensors}
@@ -81,13 +87,17 @@ def command(
             document = {**header, "tensors": [view.document() for view in views]}
             attrs = [{"name": key, "value": value} for key, value in header["attrs"]]
             if is_statistics:
-                document["rows"] = [row_document(row) for row in outcome.table.head(MAX_ROWS)]
-                document["rows_left_out"] = max(len(outcome.table) - MAX_ROWS, 0)
+                document["rows"] = [row_document(row) for row in table.head(MAX_ROWS)]
+                document["rows_left_out"] = max(len(table) - MAX_ROWS, 0)
             print_json({"path": file, **document, "attrs": attrs})
         else:
             is_whole = name is None
-            print_fitted(file_lines, target, operator, outcome.table, views, is_whole=is_whole)
-    return outcome.exit_code
+            print_fitted(file_lines, target, operator, table, views, is_whole=is_whole)
+    if outcome.interrupted or name is None or is_statistics:
+        return outcome.exit_code
+    # What else is in the file is not shown.
+    statuses = [view.tensor.status if view.row is None else view.row.status for view in views]
+    return exit_codes.INCOMPLETE if is_unread(statuses, {}) else exit_codes.SUCCESS
 
 
 def _parse_target(target: str) -> tuple[str, str | None]:
@@ -102,6 +112,22 @@ def _tensors(operator: Operator, name: str | None) -> list[Tensor]:
         return tensors
     found = [tensor for tensor in tensors if tensor.name == name]
     if not found:
-        names = ", ".join(tensor.name for tensor in tensors) or "none"
-        raise click.ClickException(f"{operator.path} has no {name}; its tensors: {names}")
+        raise _no_tensor(operator.path, name, [tensor.name for tensor in tensors])
     return found
+
+
+def _rows(table: StatsTable, file: str, name: str | None) -> StatsTable:
+    """Return the rows of a table of statistics that are shown."""
+    if name is None:
+        return table
+    names = [row.tensor_name for row in table]
+    if name not in names:
+        raise _no_tensor(file, name, names)
+    return table[np.array([one == name for one in names])]
+
+
+def _no_tensor(file: str, name: str, names: Iterable[str]) -> click.ClickException:
+    listed = list(dict.fromkeys(names))
+    more = f", ... and {len(listed) - _MAX_NAMES:,} more" if len(listed) > _MAX_NAMES else ""
+    known = ", ".join(listed[:_MAX_NAMES]) or "none"
+    return click.ClickException(f"{file} has no {name}; its tensors: {known}{more}")

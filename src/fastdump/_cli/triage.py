@@ -63,7 +63,7 @@ def command(
       fastdump stats dump_dir --level full -o stats.parquet; fastdump triage stats.parquet
 
     Exit codes: 0 nothing was found; 1 there is a finding; 2 wrong usage, or nothing that could be
-    read; 3 nothing was found, but some files could not be read.
+    read; 3 nothing was found, but something could not be read whole.
     """  # noqa: D301 (\b is for click: do not wrap)
     outcome = scan_paths(paths, conditions, level="full", **reading)
     table = outcome.table

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, cast
 
 import click
 
 import fastdump
 from fastdump._cli import exit_codes
+from fastdump._cli.messages import say
 from fastdump._cli.options import (
     follow_links_option,
     json_option,
@@ -18,6 +18,7 @@ from fastdump._cli.options import (
     selection_options,
 )
 from fastdump._cli.report import print_report
+from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._watcher import Check
 from fastdump._watcher.text import DEFAULT_ROWS
@@ -61,7 +62,7 @@ def command(
       fastdump watcher dump_dir --check addresses --json
 
     Exit codes: 0 nothing changed; 1 something did; 2 wrong usage, nothing that could be read, or
-    nothing to compare; 3 nothing changed, but something could not be compared.
+    nothing to compare; 3 nothing changed, but something could not be read or compared.
     """  # noqa: D301 (\b is for click: do not wrap)
     # A table may not tell where its dump is.
     with refusing():
@@ -75,10 +76,9 @@ def command(
     print_report(report, as_json=as_json, rows=rows)
     if report.findings:
         return exit_codes.FINDINGS
-    if report.unchecked:
-        return exit_codes.INCOMPLETE
-    if not report.clean:
+    if not report.clean and not report.unchecked:
         # As in `compare`: nothing looked at must not pass for nothing found.
-        print("fastdump: error: nothing was compared", file=sys.stderr)
+        say("error: nothing was compared")
         return exit_codes.NOTHING_READ
-    return exit_codes.SUCCESS
+    unread = bool(report.unchecked) or is_unread((), report.skipped)
+    return exit_codes.INCOMPLETE if unread else exit_codes.SUCCESS

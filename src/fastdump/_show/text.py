@@ -52,7 +52,10 @@ def file_lines(
         As in `Report.lines`.
     """
     yield [Cell(printable(target), "bold")]
-    facts = _facts(operator, table) if is_whole else _tensor_facts(views[0].tensor)
+    if is_whole:
+        facts = _facts(operator, table)
+    else:  # a tensor of which there is only a row of statistics has no other facts
+        facts = (fact for view in views[:1] for fact in _tensor_facts(view.tensor))
     for name, value in facts:
         if value:
             yield [Cell(f"  {name:<14}", SUBTLE), Cell(printable(value))]
