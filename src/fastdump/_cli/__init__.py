@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 from click.shell_completion import shell_complete
 
 from fastdump import FastdumpError, __version__
 from fastdump._cli import exit_codes
-from fastdump._words.printable import printable
+from fastdump._cli.messages import say
+from fastdump._cli.signals import EndingSignals
 
 _COMMANDS = {
     "ls": "What a dump holds, and what is odd about it; reads headers only.",
@@ -30,6 +35,8 @@ _COMMANDS = {
 
 # click derives this name for `eval "$(_FASTDUMP_COMPLETE=bash_source fastdump)"`.
 _COMPLETE_VARIABLE = "_FASTDUMP_COMPLETE"
+_DEBUG_VARIABLE = "FASTDUMP_DEBUG"
+_MAX_ERROR_TEXT = 300
 
 
 class _CommandLine(click.Group):
@@ -73,8 +80,9 @@ def _command_line() -> None:
       fastdump config check acl.json              what the vendor's code does with a configuration
 
     \b
-    Exit codes: 0 done; 1 done, with findings; 2 wrong usage, or nothing that could be read; 3 done,
-    but some files could not be read; 130 interrupted (what was done is printed and written).
+    Exit codes: 0 done; 1 done, with findings; 2 wrong usage, nothing that could be read, or an
+    output that could not be written; 3 done, but something could not be read whole, compared or
+    converted; 130 interrupted (what was done is printed and written); docs/command-line.md has all.
     """  # noqa: D301 (\b is for click: do not wrap)
 
 
@@ -91,20 +99,17 @@ def main(args: Sequence[str] | None = None) -> int:
     int
         One of `fastdump._cli.exit_codes`.
     """
-    code = _run(args)
-    try:
-        sys.stdout.flush()
-    except OSError as error:
-        # Otherwise the interpreter would try again at exit, fail, and print a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return exit_codes.BROKEN_PIPE
-        return _fail(f"standard output: {error.strerror}")
-    return code
+    with EndingSignals() as signals:
+        try:
+            code = _flushed(_run(args))
+        except KeyboardInterrupt:
+            code = exit_codes.INTERRUPTED
+        return signals.exit_code(code)
 
 
 def _run(args: Sequence[str] | None) -> int:
     try:
+        _check_standard_files()
         if instruction := os.environ.get(_COMPLETE_VARIABLE):
             return shell_complete(_command_line, {}, "fastdump", _COMPLETE_VARIABLE, instruction)
         arguments = list(sys.argv[1:] if args is None else args) or ["--help"]
@@ -121,17 +126,81 @@ def _run(args: Sequence[str] | None) -> int:
     except BrokenPipeError:
         return exit_codes.BROKEN_PIPE
     except OSError as error:
+        _trace_if_asked()
         return _fail(_os_error_text(error))
     except FastdumpError as error:
+        _trace_if_asked()
         return _fail(str(error))
+    except MemoryError:
+        _trace_if_asked()
+        return _fail("not enough memory; fewer --threads and a narrower selection need less")
     except KeyboardInterrupt:
-        print("fastdump: interrupted", file=sys.stderr)
+        say("interrupted")
         return exit_codes.INTERRUPTED
+    except SystemExit:
+        raise
+    except BaseException as error:  # libraries in Rust panic with an exception of this kind
+        return _last_resort(error)
+
+
+def _check_standard_files() -> None:
+    """Raise OSError if there is no standard output; give the other two something to be.
+
+    A file that is opened later would get the number of one that is closed, and what is printed.
+    """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
+    if sys.stdin is None or sys.stderr is None:
+        while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass
+        os.close(number)
+    if sys.stderr is None:
+        sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False))
+
+
+def _flushed(code: int) -> int:
+    """Write what is left of the output, and return the exit code after that."""
+    if sys.stdout is None:
+        return code
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Otherwise the interpreter would try again at exit, fail, and print a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return exit_codes.BROKEN_PIPE
+        return _fail(f"standard output: {error.strerror}")
+    return code
 
 
 def _fail(message: str) -> int:
-    print(f"fastdump: error: {printable(message)}", file=sys.stderr)
+    say(f"error: {message}")
     return exit_codes.NOTHING_READ
+
+
+def _last_resort(error: BaseException) -> int:
+    """Report an exception that nobody expected in one line."""
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        _trace_if_asked()
+        return _fail("the system grants no more threads or memory for them; try --threads 1")
+    what = type(error).__name__
+    if isinstance(error, RecursionError):
+        what = "something is nested too deeply"
+    elif text := " ".join(str(error).split()):
+        what += f": {text[:_MAX_ERROR_TEXT]}"
+    more = "" if _trace_if_asked() else f"; {_DEBUG_VARIABLE}=1 shows where"
+    say(f"internal error: {what}{more}")
+    return exit_codes.INTERNAL_ERROR
+
+
+def _trace_if_asked() -> bool:
+    """Print the traceback of the exception that is being handled if the user asks for it."""
+    if not os.environ.get(_DEBUG_VARIABLE):
+        return False
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            traceback.print_exc()
+    return True
 
 
 def _os_error_text(error: OSError) -> str:

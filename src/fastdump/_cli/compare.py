@@ -52,7 +52,7 @@ def _limits(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
             number = float(value.rstrip("%"))
         except ValueError:
             number = math.nan
-        if math.isnan(number):
+        if not math.isfinite(number):
             raise click.BadParameter(f"{value!r} is not a number", ctx, param)
         limits["mismatched_share" if percent else name] = number / 100 if percent else number
     return limits

@@ -21,6 +21,7 @@ from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._show.text import MAX_ROWS, file_lines
 from fastdump._show.view import TensorView, row_document
+from fastdump._stats import source_of
 
 # An error names at most so many of a file's tensors.
 _MAX_NAMES = 20
@@ -68,6 +69,8 @@ def command(
     file, name = _parse_target(target)
     if Path(file).is_dir():
         raise click.ClickException(f"{file} is a directory: try 'fastdump ls' or 'fastdump stats'")
+    if isinstance(source_of(file), StatsTable):
+        raise click.ClickException(f"{file} is a table: try 'fastdump stats'")
     with fastdump.open(file, safe=True) as dump:
         operator = dump[0]
         is_statistics = operator.header["kind"] == "statistics"

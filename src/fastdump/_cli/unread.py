@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 NOT_FINISHED = "not finished when interrupted"
 """Why a table of an interrupted scan lacks files."""
 
-# The header promises bytes that the file lacks, or nothing can be said of the file. Tensors that are
-# `absent` were left out by the device; `size_mismatch` and `unsupported` hide nothing that is there.
+# The header promises bytes that the file lacks, or nothing can be said of the file. An `absent`
+# tensor was left out by the device; `size_mismatch` and `unsupported` hide nothing that is there.
 _STATUSES = frozenset({"truncated", "malformed", "unreadable", "changed"})
 
 # Files that are skipped for other reasons are no dump files, or links that were not to be followed.
