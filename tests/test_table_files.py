@@ -565,7 +565,7 @@ def test_a_failed_write_leaves_what_was_there(
         def write(self, data: Any) -> int:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "open", lambda self, mode: FullDisk(self, mode))
+    monkeypatch.setattr(os, "fdopen", FullDisk)
     with pytest.raises(OSError, match="No space left"):
         a_table(make_arrow).write(path)
     assert path.read_bytes() == b"before"

@@ -45,7 +45,14 @@ def command(context: click.Context) -> int:
 
 
 _output_options = all_of(
-    click.option("-o", "--output", metavar="FILE", help="Write there instead of to stdout."),
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        # As with other programs, - is stdout.
+        callback=lambda _context, _parameter, name: None if name == "-" else name,
+        help="Write there instead of to stdout.",
+    ),
     click.option(
         "--for-torchair",
         is_flag=True,

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from fastdump._atomic import replacing
 from fastdump._cli import exit_codes
 from fastdump._cli.console import speed_text
 from fastdump._cli.messages import say
@@ -32,6 +31,7 @@ from fastdump._cli.vendor_options import (
 )
 from fastdump._convert import new_conversion
 from fastdump._convert.options import FILE_TYPES, ORDERS, FileType, Options
+from fastdump._convert.output_directory import opened
 from fastdump._convert.report import ConvertReport
 from fastdump._progress import INTERVAL_S, ProgressBar
 from fastdump._selection import Selection
@@ -187,11 +187,10 @@ def _request(paths: tuple[str, ...], options: Options, vendor: VendorArguments) 
 
 def _write_failed_list(out: Path, report: ConvertReport) -> None:
     """List the files that failed, one a line; remove a list of an earlier conversion."""
-    path = out / FAILED_LIST
     failed = dict.fromkeys(os.path.abspath(failure.path) for failure in report.findings)  # noqa: PTH100
     if not failed:
-        path.unlink(missing_ok=True)
+        (out / FAILED_LIST).unlink(missing_ok=True)
         return
     # A name with a line feed would look like two names.
-    with replacing(path, through_link=False) as file:
+    with opened(out) as directory, directory.replacing(FAILED_LIST) as file:
         file.writelines(os.fsencode(name.replace("\n", "\\n") + "\n") for name in failed)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastdump import FastdumpError
+from fastdump._atomic import check_replaceable
 from fastdump._cli.usage import refusing
 from fastdump._table.file_format import format_suffix
 
@@ -26,15 +25,13 @@ def check_output(path: Path, *, also: tuple[str, ...] = ()) -> None:
     click.UsageError
         The suffix is not that of a format.
     OSError
-        The directory does not exist or is not writable.
+        The directory does not exist or is not writable, or the path is that of something else than
+        a file, a pipe or a character device.
     """
     if path.suffix.lower() not in also:
         with refusing(click.UsageError):
             format_suffix(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path.parent))
+    check_replaceable(path)
 
 
 def write_outputs(table: ColumnTable[Any], outputs: Iterable[Path]) -> Exception | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import stat
-from pathlib import Path
+
+from fastdump._convert.output_directory import OutputDirectory
 
 
-def is_complete(path: Path, head: bytes, nbytes: int, not_before_ns: int) -> bool:
+def is_complete(
+    directory: OutputDirectory, name: str, head: bytes, nbytes: int, not_before_ns: int
+) -> bool:
     """Tell whether a file is the same as what would be written.
 
     A file gets its name when it is complete. It may still be from other options or an older dump,
@@ -15,7 +19,7 @@ def is_complete(path: Path, head: bytes, nbytes: int, not_before_ns: int) -> boo
 
     Parameters
     ----------
-    path
+    directory, name
         The file.
     head
         How it should begin.
@@ -25,14 +29,16 @@ def is_complete(path: Path, head: bytes, nbytes: int, not_before_ns: int) -> boo
         When the dump was last modified, in nanoseconds since 1970.
     """
     try:
-        info = path.lstat()
-        if not stat.S_ISREG(info.st_mode) or info.st_size != nbytes:
-            return False
-        if info.st_mtime_ns < not_before_ns:
-            return False
-        if not head:
-            return True
-        with path.open("rb", buffering=0) as file:
-            return file.read(len(head)) == head
+        # O_NONBLOCK: should this be a pipe, nothing waits for a writer.
+        descriptor = directory.open(name, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
         return False
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode) or info.st_size != nbytes:
+            return False
+        return info.st_mtime_ns >= not_before_ns and os.pread(descriptor, len(head), 0) == head
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)

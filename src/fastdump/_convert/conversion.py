@@ -8,17 +8,18 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from fastdump._arguments import paths_text
-from fastdump._atomic import replacing
 from fastdump._convert import naming
 from fastdump._convert.complete import is_complete
 from fastdump._convert.ledger import Ledger, Place
 from fastdump._convert.name_table import NameTables, read_names
 from fastdump._convert.options import Options
+from fastdump._convert.output_directory import opened
 from fastdump._convert.outputs import Output, Part, output_of, parts_of
 from fastdump._convert.records import ConvertFailure, ConvertNote, ConvertProgress
 from fastdump._convert.report import ConvertReport
@@ -109,8 +110,7 @@ class Conversion:
         )
         self._work = WorkList(tasks, threads)
         self._tables = NameTables()
-        self._lock = threading.Lock()  # for the attributes below
-        self._made: set[Path] = set()
+        self._lock = threading.Lock()  # for the attribute below
         # Files of one directory have distinct names; files of several may not.
         may_meet = sources.may_meet or options.type == "msnpy"
         self._stems: dict[Path, str] | None = {} if may_meet else None
@@ -129,14 +129,18 @@ class Conversion:
         KeyboardInterrupt
             After Ctrl-C. Files that were finished stay; there are no unfinished ones.
         """
-        self._out.mkdir(parents=True, exist_ok=True)
-        try:
-            self._work.start()
-            while not self._work.wait(interval_s):
-                if on_progress is not None:
-                    on_progress(self.progress())
-        finally:
-            self._work.stop()
+        with ExitStack() as stack:
+            self._top = stack.enter_context(opened(self._out))
+            try:
+                self._work.start()
+                while not self._work.wait(interval_s):
+                    if on_progress is not None:
+                        on_progress(self.progress())
+            finally:
+                # Threads that have not ended may still write there: then it stays open.
+                still_open = stack.pop_all()
+                self._work.stop()
+                still_open.close()
         report = self.report()
         if report.files == 0 and report.clean:
             raise no_dump_error(paths_text(self._sources.dump.roots), report.skipped)
@@ -228,29 +232,26 @@ class Conversion:
     def _store(self, file: _File, dump_file: DumpFile, output: Output, buffer: memoryview) -> None:
         name = file.stem + output.suffix
         stored = naming.storable(name)
-        path = self._directory(file.directory) / stored
-        # The row comes before the file: without it nobody could tell what the digits mean.
-        if stored != name:
-            self._tables.note(path.parent, path.stem, name)
-        elif file.real_stem is not None:
-            self._tables.note(path.parent, file.stem, file.real_stem)
-            name = file.real_stem + output.suffix
-        if stored != name:
-            with self._ledger as ledger:
-                ledger.renamed[str(file.directory / stored)] = name
-        if not self._options.overwrite and is_complete(
-            path, output.head, output.nbytes, file.modified_ns
-        ):
-            with self._ledger as ledger:
-                ledger.kept += 1
-            return
-        with (
-            SourceFile(dump_file, buffer) as source,
-            replacing(path, through_link=False) as to,
-        ):
-            for piece in self._pieces(output, source):
-                to.write(piece)
-            source.require_unchanged()
+        with self._top.below(file.directory) as directory:
+            # The row comes before the file: without it nobody could tell what the digits mean.
+            if stored != name:
+                self._tables.note(directory, stored.partition(".")[0], name)
+            elif file.real_stem is not None:
+                self._tables.note(directory, file.stem, file.real_stem)
+                name = file.real_stem + output.suffix
+            if stored != name:
+                with self._ledger as ledger:
+                    ledger.renamed[str(file.directory / stored)] = name
+            if not self._options.overwrite and is_complete(
+                directory, stored, output.head, output.nbytes, file.modified_ns
+            ):
+                with self._ledger as ledger:
+                    ledger.kept += 1
+                return
+            with SourceFile(dump_file, buffer) as source, directory.replacing(stored) as to:
+                for piece in self._pieces(output, source):
+                    to.write(piece)
+                source.require_unchanged()
         with self._ledger as ledger:
             ledger.written += 1
             ledger.nbytes += output.nbytes
@@ -264,15 +265,6 @@ class Conversion:
                 yield piece
                 with self._ledger as ledger:
                     ledger.bytes_done += len(piece)
-
-    def _directory(self, below: Path) -> Path:
-        """Make a directory below the output directory, and return it."""
-        path = self._out / below
-        with self._lock:
-            if below not in self._made:
-                path.mkdir(parents=True, exist_ok=True)
-                self._made.add(below)
-        return path
 
     def _fail(self, place: Place, op: Operator, tensor: str | None, error: BaseException) -> None:
         with self._ledger as ledger:

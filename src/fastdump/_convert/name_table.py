@@ -6,6 +6,7 @@ occur again.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -13,20 +14,32 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from fastdump._convert.output_directory import OutputDirectory
 from fastdump._words.printable import printable
 
 _FILE_NAME = "mapping.csv"
 # Far above what a directory of over-long names needs; a larger file is not a mapping.
 _MAX_NBYTES = 64 << 20
+# O_NONBLOCK: should this be a pipe, nothing waits for a writer.
+_READ = os.O_RDONLY | os.O_NONBLOCK
 
 
 def read_names(directory: Path) -> dict[str, str]:
     """Return the rows of the table in a directory; none if it has none that can be read."""
     try:
-        # O_NONBLOCK: should this be a pipe, nothing waits for a writer.
-        fd = os.open(directory / _FILE_NAME, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return _rows(os.open(directory / _FILE_NAME, _READ | os.O_CLOEXEC))
     except OSError:
         return {}
+
+
+def _names_in(directory: OutputDirectory) -> dict[str, str]:
+    try:
+        return _rows(directory.open(_FILE_NAME, _READ))
+    except OSError:
+        return {}
+
+
+def _rows(fd: int) -> dict[str, str]:
     with os.fdopen(fd, "rb") as file:
         info = os.fstat(fd)
         if not stat.S_ISREG(info.st_mode) or info.st_size > _MAX_NBYTES:
@@ -42,8 +55,8 @@ class NameTables:
         self._lock = threading.Lock()
         self._tables: dict[Path, dict[str, str]] = {}
 
-    def note(self, directory: Path, digits: str, name: str) -> None:
-        """Add a row unless the table has it.
+    def note(self, directory: OutputDirectory, digits: str, name: str) -> None:
+        """Add a row to the table in a directory unless it has it.
 
         Raises
         ------
@@ -52,19 +65,19 @@ class NameTables:
         """
         name = "".join(printable(c) if c in "\r\n\0" else c for c in name)
         with self._lock:
-            if directory not in self._tables:
-                self._tables[directory] = read_names(directory)
-            table = self._tables[directory]
+            table = self._tables.get(directory.path)
+            if table is None:
+                table = self._tables[directory.path] = _names_in(directory)
             if table.get(digits) != name:
-                _append_row(directory / _FILE_NAME, f"{digits},{name}\n")
+                _append_row(directory, f"{digits},{name}\n")
                 table[digits] = name
 
 
-def _append_row(path: Path, row: str) -> None:
-    # O_NOFOLLOW: a link may lead anywhere.
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-    fd = os.open(path, flags, 0o666)
+def _append_row(directory: OutputDirectory, row: str) -> None:
+    fd = directory.open(_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK)
     try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "not written into, because it is no file")
         # Other processes may convert into this directory; not all file systems have locks.
         with suppress(OSError):
             fcntl.flock(fd, fcntl.LOCK_EX)
@@ -77,5 +90,8 @@ def _append_row(path: Path, row: str) -> None:
         except OSError:
             os.ftruncate(fd, size)
             raise
+    except OSError as error:
+        path = str(directory.path / _FILE_NAME)
+        raise OSError(error.errno, error.strerror, path) from error
     finally:
         os.close(fd)
