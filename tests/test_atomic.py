@@ -198,7 +198,7 @@ def test_a_fault_leaves_what_was_there_and_names_the_file(
 
     with monkeypatch.context() as patched:
         if function == "write":
-            with pytest.raises(OSError) as raised, replacing(path) as file:  # noqa: PT011
+            with pytest.raises(OSError) as raised, replacing(path) as file:  # noqa: PT011, PT012
                 file.write(b"aft")
                 raise OSError(error, os.strerror(error))
         else:

@@ -148,6 +148,44 @@ def a_table(make_arrow: Any, **values: Any) -> StatsTable:
     return StatsTable(make_arrow([row | values]), level="basic", skipped={"text": 3})
 
 
+FORMULA_LIKE = st.text("'=+-@\t\r\n\uff1d a,\"1", min_size=1, max_size=6) | FILLED_TEXT
+
+
+@given(texts=st.lists(FORMULA_LIKE, min_size=1, max_size=5))
+def test_no_cell_of_a_csv_file_is_a_formula(
+    texts: list[str], make_arrow: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "formulas.csv"
+    rows = [{"op_name": text, "note": text, "path": text, "min": -1.5, "rank": 3} for text in texts]
+    StatsTable(make_arrow(rows), level="basic").write(path)
+    with path.open(newline="", encoding="utf-8") as file:
+        cells = list(csv.DictReader(file))
+    for cell, text in zip(cells, texts, strict=True):
+        assert cell["min"] == "-1.5", "numbers stay numbers"
+        assert cell["op_name"] == cell["note"] == cell["path"]
+        assert cell["op_name"] in (text, f"'{text}")
+        assert cell["op_name"][0] not in "=+-@\t\r\n"
+    assert [row.op_name for row in read_stats(path)] == texts
+    assert [row.path for row in read_stats(path)] == texts
+
+
+def test_how_a_formula_looks_in_a_csv_file(make_arrow: Any, tmp_path: Path) -> None:
+    cells = {
+        "=1+1": "'=1+1",
+        "'=1+1": "''=1+1",
+        "''=": "'''=",
+        "'a": "'a",
+        "'": "'",
+        "a=b": "a=b",
+        "-x": "'-x",
+        "@SUM(A1)": "'@SUM(A1)",
+        "\tx": "'\tx",
+    }
+    StatsTable(make_arrow([{"op_name": text} for text in cells])).write(tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(newline="") as file:
+        assert [row["op_name"] for row in csv.DictReader(file)] == list(cells.values())
+
+
 # Other readers
 
 

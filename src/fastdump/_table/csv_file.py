@@ -6,6 +6,7 @@ import csv
 import functools
 import io
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any
 
@@ -28,6 +29,12 @@ from fastdump._words.quantities import shape_text
 # Long enough for any row: fewer than 64 fields, each of up to 128 Ki characters (csv's limit).
 _MAX_LINE_BYTES = 32 << 20
 
+# What makes a spreadsheet run a cell, also in the wide forms that some take for the same.
+_QUOTE = "'"
+_RUN = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
+_FORMULA = re.compile(f"{_QUOTE}*[{re.escape(_RUN)}]")
+_ANY_FORMULA = re.compile(f"^{_QUOTE}*[{re.escape(_RUN)}]", re.MULTILINE)
+
 # Columns that only the vendor's files of statistics have, never a table of fastdump.
 _VENDOR_COLUMNS = {"Input/Output", "Data Type"}
 
@@ -45,6 +52,8 @@ def write_csv(batch: RecordBatch, names: Sequence[str], kind: TableKind, file: I
 
 
 def _cells(values: list[Any], type: ColumnType) -> Iterable[Any]:
+    if type == "text":
+        return _text_cells(values)
     cell = _CELLS.get(type)
     return values if cell is None else map(cell, values)
 
@@ -57,6 +66,24 @@ _CELLS: dict[ColumnType, Callable[[Any], str | None]] = {
     "shape": shape_text,
     "boolean": _boolean_cell,
 }
+
+
+def _text_cells(values: Sequence[str | None]) -> Iterable[str | None]:
+    """Return texts so that no spreadsheet takes one for a formula: with an apostrophe before it.
+
+    A text that looks like one with such an apostrophe gets one more, so that each can be undone.
+    """
+    # One search through all of them: few tables have any such text.
+    if _ANY_FORMULA.search("\n".join(filter(None, values))):
+        return [_QUOTE + value if value and _FORMULA.match(value) else value for value in values]
+    return values
+
+
+def _texts(cells: Sequence[str]) -> Sequence[str]:
+    """Return the texts that `_text_cells` made cells of."""
+    if f"\n{_QUOTE}" in "\n".join(("", *cells)):
+        return [cell[1:] if cell[:1] == _QUOTE and _FORMULA.match(cell) else cell for cell in cells]
+    return cells
 
 
 def read_csv(file: IO[bytes], kind: TableKind, limit: TableLimit) -> Table:
@@ -118,8 +145,9 @@ def _batches(
 
 def _parsed(cells: Sequence[str], column: Column, lines: Sequence[int]) -> Array:
     if column.type == "text":
+        texts = _texts(cells)
         # An empty cell is null, or empty text in a column without nulls.
-        return column_of([cell or None for cell in cells] if column.nullable else cells, "text")
+        return column_of([text or None for text in texts] if column.nullable else texts, "text")
     parse = _PARSERS[column.type]
     try:
         return column_of([parse(cell) if cell else None for cell in cells], column.type)
