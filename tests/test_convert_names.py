@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 from typing import Any
@@ -221,3 +222,45 @@ def test_a_dump_can_be_converted_in_place(tmp_path: Path) -> None:
         "inside/mapping.csv",
         f"inside/{path.name}.output.0.npy",
     }
+
+
+ODD_NAMES = (
+    'quote"d',
+    '"all quoted"',
+    '"',
+    "with,comma",
+    'both,"',
+    "line\nfeed\rreturn",
+    "escape\x1b[2J\x07",
+    "wide \u4e2d\u6587",
+    "right to left \u202e",
+    "no utf-8 \udcff\udca0",
+    "c1 \udc9b31m",
+    " blank ",
+)
+
+
+@pytest.mark.parametrize("op_name", ODD_NAMES)
+def test_a_table_of_names_is_csv_and_harmless_whatever_the_name(
+    op_name: str, tmp_path: Path
+) -> None:
+    # The name of a file that is digits is told by the table beside it.
+    dump, out = tmp_path / "dump", tmp_path / "out"
+    digits = "98765432109876"
+    testing.write_dump(dump / digits, outputs=[X])
+    real = f"Add.{op_name}.1.2.1700000000000000".replace("\n", "").replace("\r", "")
+    quoted = real.replace('"', '""')
+    row = f'{digits},"{quoted}"\n' if set(real) & set('",') else f"{digits},{real}\n"
+    (dump / "mapping.csv").write_bytes(os.fsencode(row))
+    assert not fastdump.convert(dump, out).findings
+    text = (out / "mapping.csv").read_bytes()
+    assert not set(text) & (set(range(32)) - {10} | {127, 0x9B})
+    ((key, name),) = csv.reader([os.fsdecode(text)], strict=True)
+    assert key == digits
+    plain = real.isprintable() or op_name.startswith("no utf-8")
+    assert name == real or not plain
+    # The core reads it as the csv module does, and as this package does.
+    (op,) = fastdump.open(dump)
+    assert op.op_name == real.removeprefix("Add.").partition(".1.2.")[0] or not real.isprintable()
+    fastdump.convert(dump, out, overwrite=True)
+    assert (out / "mapping.csv").read_bytes() == text, "no row is added again"

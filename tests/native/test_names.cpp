@@ -289,8 +289,16 @@ void test_mapping_csv() {
       "\n\r\n,\nno comma\n12x,Add.c\n,Add.d\n125,\n126,/dump/\n"
       "127,Add.old\n127,Add.new\n"
       "128,Add.a,b.1\n"
+      "130,\"Add.c,d.1\"\n"
+      "131,\"/dump/Add.\"\"e\"\"\"\r\n"
+      "132,\"not \"closed\"\n133,\"\n134,\"\"\n135,\"odd\"\"\n"
       "129,last");
-  CHECK_EQ(names.size(), 5U);
+  CHECK_EQ(names.size(), 10U);
+  CHECK_EQ(names.at("130"), "Add.c,d.1");
+  CHECK_EQ(names.at("131"), "Add.\"e\"");
+  CHECK_EQ(names.at("132"), "\"not \"closed\"");
+  CHECK_EQ(names.at("133"), "\"");
+  CHECK_EQ(names.at("135"), "\"odd\"\"");
   CHECK_EQ(names.at("123"), "Add.a.1.7.1700000000000000");
   CHECK_EQ(names.at("124"), "Add.b.1.7.1700000000000000");
   CHECK_EQ(names.at("127"), "Add.new");

@@ -1,7 +1,7 @@
 """Tables ``mapping.csv`` of the long names that stand behind files named with digits.
 
-Rows are ``digits,name``, as in dumps: nothing is quoted, the first comma separates, and a row may
-occur again.
+Rows are ``digits,name``, as in dumps, and a row may occur again. A name with a comma or a quote is
+quoted, as CSV asks for. Names of dumps are never quoted: there the first comma separates.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import stat
 import threading
 from contextlib import suppress
@@ -20,6 +21,7 @@ from fastdump._words.printable import printable
 _FILE_NAME = "mapping.csv"
 # Far above what a directory of over-long names needs; a larger file is not a mapping.
 _MAX_NBYTES = 64 << 20
+_QUOTED = re.compile(rb'"((?:[^"]|"")*)"')
 # O_NONBLOCK: should this be a pipe, nothing waits for a writer.
 _READ = os.O_RDONLY | os.O_NONBLOCK
 
@@ -45,7 +47,28 @@ def _rows(fd: int) -> dict[str, str]:
         if not stat.S_ISREG(info.st_mode) or info.st_size > _MAX_NBYTES:
             return {}
         rows = (line.rstrip(b"\r\n").partition(b",") for line in file)
-        return {os.fsdecode(digits): os.fsdecode(name) for digits, comma, name in rows if comma}
+        names = {digits: _unquoted(name) for digits, comma, name in rows if comma}
+        return {os.fsdecode(digits): os.fsdecode(name) for digits, name in names.items()}
+
+
+def _unquoted(field: bytes) -> bytes:
+    """Return what is between the quotes of a field; any other field as it is."""
+    quoted = _QUOTED.fullmatch(field)
+    return field if quoted is None else quoted[1].replace(b'""', b'"')
+
+
+def _field(name: str) -> str:
+    """Return a name as a field of CSV, on one line and without what acts on a terminal.
+
+    Bytes that are not UTF-8 stay as they are: they are half characters in `name`.
+    """
+    text = "".join(c if c.isprintable() or _is_byte(c) else printable(c) for c in name)
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
+
+
+def _is_byte(character: str) -> bool:
+    # Those of 0x80 to 0x9f would be control characters to a terminal that does not know UTF-8.
+    return "\udca0" <= character <= "\udcff"
 
 
 class NameTables:
@@ -63,13 +86,14 @@ class NameTables:
         OSError
             If the table cannot be written; it is then as it was before.
         """
-        name = "".join(printable(c) if c in "\r\n\0" else c for c in name)
+        field = _field(name)
+        name = os.fsdecode(_unquoted(os.fsencode(field)))
         with self._lock:
             table = self._tables.get(directory.path)
             if table is None:
                 table = self._tables[directory.path] = _names_in(directory)
             if table.get(digits) != name:
-                _append_row(directory, f"{digits},{name}\n")
+                _append_row(directory, f"{digits},{field}\n")
                 table[digits] = name
 
 
