@@ -157,7 +157,7 @@ struct UnsignedByteCodes {
 
 constexpr int signed_nibble_code(int code) { return (code & 8) << 12 | (code & 7); }
 
-using SignedNibbleCodes = PackedByTable<{.bits = 4}, std::uint16_t, signed_nibble_code>;
+using SignedNibbleCodes = PackedByTable<Packing{.bits = 4}, std::uint16_t, signed_nibble_code>;
 
 // HiFloat8's codes do not grow with the value: how many magnitudes are smaller does.
 constexpr std::uint16_t hifloat8_rank(int code) {

@@ -178,11 +178,11 @@ constexpr int e1m2_to_float16(int code) { return (code & 8) << 12 | (code & 7) <
 constexpr int identity(int code) { return code; }
 constexpr int sign_extend_2(int code) { return (code ^ 2) - 2; }
 
-using E2m1ToFloat16 = PackedByTable<{.bits = 4}, std::uint16_t, e2m1_to_float16>;
-using E1m2ToFloat16 = PackedByTable<{.bits = 4}, std::uint16_t, e1m2_to_float16>;
-using Int2ToInt8 = PackedByTable<{.bits = 2}, std::uint8_t, sign_extend_2>;
-using Uint2ToUint8 = PackedByTable<{.bits = 2}, std::uint8_t, identity>;
-using Uint1ToUint8 = PackedByTable<{.bits = 1, .high_first = true}, std::uint8_t, identity>;
+using E2m1ToFloat16 = PackedByTable<Packing{.bits = 4}, std::uint16_t, e2m1_to_float16>;
+using E1m2ToFloat16 = PackedByTable<Packing{.bits = 4}, std::uint16_t, e1m2_to_float16>;
+using Int2ToInt8 = PackedByTable<Packing{.bits = 2}, std::uint8_t, sign_extend_2>;
+using Uint2ToUint8 = PackedByTable<Packing{.bits = 2}, std::uint8_t, identity>;
+using Uint1ToUint8 = PackedByTable<Packing{.bits = 1, .high_first = true}, std::uint8_t, identity>;
 
 // The nibbles of each byte, widened to 16 bits, in a byte each.
 constexpr auto split_nibbles = [](auto byte) { return (byte & 0x0f) | (byte & 0xf0) << 4; };

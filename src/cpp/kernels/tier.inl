@@ -120,8 +120,9 @@ constexpr void set_integers(Tier& tier, Element element) {
   levels[2] = reduce_integers<T, kAll, Level::full>;
 }
 
-template <std::integral T, Decoder D, IntegerRange<T> kRange>
+template <std::integral T, Decoder D, T kMin, T kMax>
 constexpr void set_packed_integers(Tier& tier, Element element) {
+  constexpr IntegerRange<T> kRange = {.min = kMin, .max = kMax};
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
   levels[1] = reduce_packed_integers<T, D, kRange, Level::basic>;
   levels[2] = reduce_packed_integers<T, D, kRange, Level::full>;
@@ -165,15 +166,15 @@ constexpr Tier make_tier(const char* name) {
 #else
   set_decoded<E2m1, E2m1ToFloat16>(tier, Element::float4_e2m1fn);
   set_decoded<E1m2, E1m2ToFloat16>(tier, Element::float4_e1m2);
-  set_packed_integers<std::int8_t, Int4ToInt8, {.min = -8, .max = 7}>(tier, Element::int4);
+  set_packed_integers<std::int8_t, Int4ToInt8, -8, 7>(tier, Element::int4);
 #endif
   // They have no NaN and no Inf.
   for (const Element element : {Element::float4_e2m1fn, Element::float4_e1m2}) {
     tier.reduce[static_cast<int>(element)][static_cast<int>(Level::health)] = nullptr;
   }
-  set_packed_integers<std::int8_t, Int2ToInt8, {.min = -2, .max = 1}>(tier, Element::int2);
-  set_packed_integers<std::uint8_t, Uint2ToUint8, {.min = 0, .max = 3}>(tier, Element::uint2);
-  set_packed_integers<std::uint8_t, Uint1ToUint8, {.min = 0, .max = 1}>(tier, Element::uint1);
+  set_packed_integers<std::int8_t, Int2ToInt8, -2, 1>(tier, Element::int2);
+  set_packed_integers<std::uint8_t, Uint2ToUint8, 0, 3>(tier, Element::uint2);
+  set_packed_integers<std::uint8_t, Uint1ToUint8, 0, 1>(tier, Element::uint1);
   for (const Element element : {Element::float4_e2m1fn, Element::float4_e1m2, Element::int4}) {
     tier.unpack[static_cast<int>(element)] = Uint4ToUint8::decode;
   }
