@@ -87,6 +87,7 @@ void test_what_is_no_json() {
   CHECK(is_refused(std::string_view("\0", 1)));
   CHECK_REFUSED(parse("{\"a\": [1, 2}"), "JSON: expected ',' or ']' at character 11", 11);
   CHECK_REFUSED(parse("[1] x"), "JSON: expected the end at character 4", 4);
+  CHECK_REFUSED(parse("[\"\\"), "JSON: expected the end of a string at character 3", 3);
 }
 
 void test_limits() {

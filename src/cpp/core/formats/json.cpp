@@ -99,6 +99,7 @@ class JsonParser {
       if (text_[at_] == '"') return std::string(text_.substr(begin, at_++ - begin));
       if (text_[at_] == '\\') ++at_;
     }
+    at_ = text_.size();  // a backslash that ends the text escapes nothing
     fail("the end of a string");
   }
 
