@@ -11,11 +11,16 @@ CPP := $(shell find src/cpp tests -name '*.[chi]pp' -o -name '*.inl')
 # ThreadSanitizer of GCC 12 and older does not start under wide address space randomisation.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 QEMU := qemu-aarch64 -L /usr/aarch64-linux-gnu
+# The newest clang++ there is: libFuzzer comes with it.
+CLANG := $(lastword $(shell ls $(foreach d,$(subst :, ,$(PATH)),$(d)/clang++ $(d)/clang++-[0-9]*) \
+           2>/dev/null | sort -V))
+MINUTES ?= 2
 WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize neon clean
+.PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize fuzz \
+        neon clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +81,16 @@ tidy: $(VENV)/tidy  ## clang-tidy on the core
 sanitize: $(VENV)/tools  ## native tests under ASan and UBSan, then under TSan
 	$(WORKFLOW) sanitize
 	. $(BIN)/activate && $(FIXED_ADDRESSES) cmake --workflow --preset tsan
+
+fuzz: $(VENV)/tools  ## all fuzz targets, for MINUTES=2 together; ARGS names some of them
+	@test -n '$(CLANG)' || { echo "make fuzz needs clang with libFuzzer; on Debian and Ubuntu:" >&2; \
+	  echo "  apt install clang libclang-rt-dev" >&2; exit 1; }
+	. $(BIN)/activate && CXX='$(CLANG)' cmake --preset fuzz && cmake --build --preset fuzz
+	$(BIN)/python tests/fuzz/fuzz.py --minutes $(MINUTES) $(ARGS)
+
+.PHONY: print-clang
+print-clang:
+	@echo '$(CLANG)'
 
 neon: native  ## aarch64 under qemu: native tests, the bits of this CPU, instructions as committed
 	@command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null || { \

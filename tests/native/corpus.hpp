@@ -19,13 +19,15 @@ struct Sample {
 // A linear congruential generator: the same numbers with every standard library.
 class Random {
  public:
+  explicit Random(std::uint64_t seed = 20240601) : state_(seed) {}
+
   std::uint64_t next() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return state_ ^ (state_ >> 29);
   }
 
  private:
-  std::uint64_t state_ = 20240601;
+  std::uint64_t state_;
 };
 
 // A little more than two blocks of any element.
