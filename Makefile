@@ -20,7 +20,7 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize fuzz \
-        neon clean
+        torture neon clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,11 @@ fuzz: $(VENV)/tools  ## all fuzz targets, for MINUTES=2 together; ARGS names som
 	  echo "  apt install clang libclang-rt-dev" >&2; exit 1; }
 	. $(BIN)/activate && CXX='$(CLANG)' cmake --preset fuzz && cmake --build --preset fuzz
 	$(BIN)/python tests/fuzz/fuzz.py --minutes $(MINUTES) $(ARGS)
+
+torture: $(VENV)/test  ## every call that may fail, then files that change, for MINUTES=2
+	FASTDUMP_ALL_FAULTS=1 $(BIN)/python -m pytest tests/test_command_faults.py --numprocesses auto \
+	  -o faulthandler_timeout=0
+	$(BIN)/python tests/torture.py --minutes $(MINUTES) $(ARGS)
 
 .PHONY: print-clang
 print-clang:
