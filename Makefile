@@ -20,7 +20,7 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize fuzz \
-        torture neon clean
+        torture coverage neon clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +88,16 @@ fuzz: $(VENV)/tools  ## all fuzz targets, for MINUTES=2 together; ARGS names som
 	. $(BIN)/activate && CXX='$(CLANG)' cmake --preset fuzz && cmake --build --preset fuzz
 	$(BIN)/python tests/fuzz/fuzz.py --minutes $(MINUTES) $(ARGS)
 
+coverage: $(VENV)/coverage  ## lines and branches of core/formats that tests and fuzz corpora run
+	find build/coverage -name '*.gcda' -delete 2>/dev/null || true
+	$(WORKFLOW) coverage
+	@for corpus in $(wildcard build/fuzz/corpus/*); do \
+	  find $$corpus -type f -print0 | \
+	    xargs -0 -r build/coverage/tests/fuzz/replay_$${corpus##*/} || exit 1; done
+	$(BIN)/gcovr --root . --filter src/cpp/core/formats/ --exclude-throw-branches \
+	  --gcov-ignore-parse-errors=negative_hits.warn --fail-under-line 95 --print-summary --txt - \
+	  $(ARGS) build/coverage
+
 torture: $(VENV)/test  ## every call that may fail, then files that change, for MINUTES=2
 	FASTDUMP_ALL_FAULTS=1 $(BIN)/python -m pytest tests/test_command_faults.py --numprocesses auto \
 	  -o faulthandler_timeout=0
@@ -128,6 +138,10 @@ $(VENV)/tools: $(VENV)/created pyproject.toml
 
 $(VENV)/built: $(VENV)/tools CMakeLists.txt $(shell find src/cpp -type f)
 	$(PIP) install --no-build-isolation --editable '.[parquet]'
+	@touch $@
+
+$(VENV)/coverage: $(VENV)/tools
+	$(PIP) install --group $(@F)
 	@touch $@
 
 $(VENV)/test $(VENV)/bench $(VENV)/lint $(VENV)/tidy: $(VENV)/tools | $(VENV)/built
