@@ -1,7 +1,21 @@
 #include "bindings/bindings.hpp"
 
-PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
+namespace {
+
+// Sets ImportError in any other interpreter. numpy, too, is for the main one alone.
+bool check_main_interpreter() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+  PyErr_SetString(PyExc_ImportError, "fastdump works in the main interpreter of a process only");
+  return false;
+}
+
+}  // namespace
+
+// Its import waits for itself, for ever, in another interpreter of Python 3.11 and older.
+PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   using namespace fastdump::bindings;
+  // Newer Pythons enter the main interpreter to call PyInit__core(), and come back for this.
+  if (!check_main_interpreter()) throw py::error_already_set();
   module.doc() = "The C++ core of fastdump. Private: use the fastdump package.";
   module.attr("__version__") = FASTDUMP_VERSION;
   bind_errors(module);
@@ -17,4 +31,8 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   bind_table(module);
   bind_scan(module);
   bind_compare(module);
+}
+
+extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
+  return check_main_interpreter() ? PyInit__core_of_main() : nullptr;
 }

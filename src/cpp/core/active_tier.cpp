@@ -1,5 +1,6 @@
 #include "core/active_tier.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -27,8 +28,15 @@ const kernels::Tier& find_active_tier() {
 }  // namespace
 
 const kernels::Tier& active_tier() {
-  static const kernels::Tier& tier = find_active_tier();
-  return tier;
+  // All threads find the same. There is no lock, which a child that was forked meanwhile could wait
+  // for in vain.
+  static std::atomic<const kernels::Tier*> found = nullptr;
+  const kernels::Tier* tier = found.load(std::memory_order_acquire);
+  if (tier == nullptr) {
+    tier = &find_active_tier();
+    found.store(tier, std::memory_order_release);
+  }
+  return *tier;
 }
 
 }  // namespace fastdump

@@ -36,10 +36,10 @@ struct GuardedRange {
 // volatile, because the handler interrupts the code that writes them.
 FASTDUMP_INITIAL_EXEC thread_local volatile GuardedRange guarded[kMaxPageGuards];
 
-// Whoever sets a handler after ours may pass on to ours what is not meant for it. As we cannot know,
-// ours is set again above it, in the next of these places. Each place has a handler of its own,
-// which passes on to the action that was there when it was set: so the chain has no circle, and no
-// state that a handler which never returns, but jumps, could leave behind.
+// Whoever sets a handler after ours may pass on to ours what is not meant for it. As nobody can
+// tell, ours is set again above it, in the next of these places. Each place has a handler of its
+// own, which passes on to the action that was there when it was set: so the chain has no circle,
+// and no state that a handler which never returns, but jumps, could leave behind.
 constexpr std::size_t kMaxPlaces = 8;
 struct Place {
   struct sigaction previous;
