@@ -76,7 +76,9 @@ class FaultyCommands:
 
     def __exit__(self, *exception: object) -> None:
         assert self._server.stdin is not None
+        assert self._server.stdout is not None
         self._server.stdin.close()
+        self._server.stdout.close()
         self._server.wait()
 
     def run(self, case: Case) -> Ended:

@@ -118,7 +118,7 @@ ON_TABLES = (["ls"], ["stats"], ["triage"], ["compare", "{}"])
 
 
 @pytest.mark.parametrize("command", ON_TABLES, ids=" ".join)
-@pytest.mark.parametrize("status", ["ok", "unreadable", "malformed", "truncated"])
+@pytest.mark.parametrize("status", ["ok", "unreadable", "malformed", "truncated", "changed"])
 def test_a_table_tells_what_was_not_read(command: list[str], status: str, tmp_path: Path) -> None:
     file = table_of(tmp_path)
     document = json.loads(file.read_text())

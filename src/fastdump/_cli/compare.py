@@ -24,7 +24,7 @@ from fastdump._cli.options import (
     selection_options,
 )
 from fastdump._cli.output_file import check_output, write_outputs
-from fastdump._cli.unread import is_unread
+from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._compare import names_of
 from fastdump._compare.progress import reporting_pairs
@@ -158,6 +158,8 @@ def command(
         print_json(_content(table, failed, limits, rows))
     else:
         _print(outcome, failed, _DEFAULT_ROWS if rows is None else rows or None, Path(a))
+    for side in ("skipped_a", "skipped_b"):
+        say_skipped(table.about[side])
     if failure is not None:
         raise failure
     return _exit_code(outcome, failed, allow_unpaired=allow_unpaired)

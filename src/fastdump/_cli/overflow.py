@@ -21,7 +21,7 @@ from fastdump._cli.options import (
 )
 from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._cli.report import print_report
-from fastdump._cli.unread import is_unread
+from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._overflow.text import DEFAULT_ROWS
 
@@ -66,6 +66,7 @@ def command(
         report = fastdump.overflow(one_or_several(paths), progress=True, **conditions, **reading)
     failure = _written(report, outputs)
     print_report(report, as_json=as_json, rows=rows)
+    say_skipped(report.skipped)
     if failure is not None:
         raise failure
     if report.findings:

@@ -17,6 +17,7 @@ from fastdump._cli.options import (
 )
 from fastdump._cli.report import print_report
 from fastdump._cli.scanning import scan_paths
+from fastdump._cli.unread import say_skipped
 from fastdump._triage.story import tell
 from fastdump._triage.text import DEFAULT_ROWS
 
@@ -75,6 +76,7 @@ def command(
         raise click.ClickException("the table has no statistics")
     report = tell(table)
     print_report(report, as_json=as_json, rows=rows, show_suppressed=show_all)
+    say_skipped(table.skipped)
     if not outcome.interrupted and not report.clean:
         return exit_codes.FINDINGS
     return outcome.exit_code

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from fastdump._cli.messages import say
+from fastdump._words.quantities import skipped_text
+
 NOT_FINISHED = "not finished when interrupted"
 """Why a table of an interrupted scan lacks files."""
 
@@ -18,10 +21,19 @@ SKIPPED_UNREAD = frozenset(
         "file that cannot be read",
         "vanished while it was listed",
         "changed while it was read",
+        "mapping.csv that cannot be read: its names are unknown",
+        "mapping.csv of more than 64 MiB: its names are unknown",
         "damaged file, which may hold what was asked for",
         NOT_FINISHED,
     }
 )
+
+
+def say_skipped(skipped: Mapping[str, int]) -> None:
+    """Print on standard error what was skipped although it may hold dumps, if there is any."""
+    unread = {reason: n for reason, n in skipped.items() if reason in SKIPPED_UNREAD}
+    if unread:
+        say(f"not everything could be read: {skipped_text(unread)}")
 
 
 def is_unread(statuses: Iterable[str], skipped: Mapping[str, int]) -> bool:

@@ -18,7 +18,7 @@ from fastdump._cli.options import (
     selection_options,
 )
 from fastdump._cli.report import print_report
-from fastdump._cli.unread import is_unread
+from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._watcher import Check
 from fastdump._watcher.text import DEFAULT_ROWS
@@ -74,6 +74,7 @@ def command(
             **conditions,
         )
     print_report(report, as_json=as_json, rows=rows)
+    say_skipped(report.skipped)
     if report.findings:
         return exit_codes.FINDINGS
     if not report.clean and not report.unchecked:

@@ -23,10 +23,13 @@ class DumpFiles:
     ----------
     are_at_hand : bool
         Whether any path that was scanned is there.
+    unread : set of str
+        Files that were looked for and could not be read, or not any more as they were.
     """
 
     def __init__(self, table: StatsTable) -> None:
         self.are_at_hand = any(map(os.path.exists, table.roots))
+        self.unread: set[str] = set()
         self._table = table
         self._tensors: dict[str, list[Tensor]] = {}
         self._digests: dict[int, bytes | None] = {}
@@ -45,6 +48,7 @@ class DumpFiles:
                 self._tensors[path] = tensors_in(path, state)
             except (OSError, FastdumpError, ValueError):
                 self._tensors[path] = []
+                self.unread.add(path)
         key = (record.io, record.index, record.offset)
         found = (t for t in self._tensors[path] if (t.io, t.index, t.offset) == key)
         return next(found, None)
@@ -73,4 +77,5 @@ class DumpFiles:
                 hashed.update(tensor.read_raw(first, _READ_NBYTES).data)
             return hashed.digest()
         except (OSError, FastdumpError):
+            self.unread.add(tensor.path)
             return None

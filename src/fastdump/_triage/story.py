@@ -32,7 +32,7 @@ from fastdump._triage.rows import NONE
 from fastdump._triage.sentence import operator_words, origin_sentence, report_sentence
 from fastdump._triage.starts import MISSING, ORIGIN, Start
 from fastdump._words.quantities import counted, numbered
-from fastdump.errors import FastdumpError
+from fastdump.errors import FastdumpError, FileChangedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,7 +170,10 @@ class _Story:
             itemsize = tensor.stored_nbytes // max(tensor.size, 1)
             with tensor.guarded() as elements:
                 return describe_damage(elements, is_bad, itemsize=itemsize)
-        except (FastdumpError, OSError, ValueError, TypeError):
+        except (FileChangedError, OSError):
+            self._evidence.files.unread.add(tensor.path)
+            return None
+        except (FastdumpError, ValueError, TypeError):
             return None
 
     def _infected(self, begun: Begun, execution: int, step: Step) -> Infected:
@@ -301,6 +304,8 @@ class _Story:
         for status, number in count_by(self._table.batch.column("status")).items():
             if status not in ("ok", "unsupported"):
                 notes.append(f"{counted(number, 'tensor')} {status}")
+        if n_unread := len(self._evidence.files.unread):
+            notes.append(f"{counted(n_unread, 'file')} could not be read again for evidence")
         return notes
 
 
