@@ -293,7 +293,7 @@ void test_texts_that_are_too_long() {
   const std::string text(kMaxTextNbytes, 't');
   const FileDescription log = with_texts_cut(Message().text(9, text + "t"));
   CHECK_EQ(log.dfx_message, text);
-  CHECK_EQ(log.header_note.text(), "the dfx_message of 65537 bytes is cut after 65536");
+  CHECK_EQ(log.header_note.text(), "the dfx_message of 1048577 bytes is cut after 1048576");
   const FileDescription version = with_texts_cut(Message().text(1, longest + "n"));
   CHECK_EQ(version.version, longest);
   CHECK_EQ(version.header_note.text(), "the version of 4097 bytes is cut after 4096");
@@ -303,7 +303,7 @@ void test_texts_that_are_too_long() {
   CHECK_EQ(attr.attrs.at(0).second, text);
   CHECK_EQ(attr.header_note.text(),
            "the name of an attribute of 4097 bytes is cut after 4096; "
-           "the value of an attribute of 65537 bytes is cut after 65536");
+           "the value of an attribute of 1048577 bytes is cut after 1048576");
   const FileDescription op =
       with_texts_cut(Message().message(3, Message().message(4, Message().text(1, longest + "n"))));
   CHECK_EQ(op.original_ops.at(0).name, longest);

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxDims = 64;
 inline constexpr std::size_t kMaxAttrs = 256;
 // Of a longer text the rest is cut off, and the header's note says so.
 inline constexpr std::size_t kMaxNameNbytes = 4096;
-inline constexpr std::size_t kMaxTextNbytes = std::size_t{64} << 10;  // values of attributes, logs
+inline constexpr std::size_t kMaxTextNbytes = std::size_t{1} << 20;  // values of attributes, logs
 // The name of an operator is repeated for each of its tensors: it may take no more than this in
 // all, but always as much as a file name may have.
 inline constexpr std::size_t kMaxRepeatedNameNbytes = std::size_t{1} << 20;
