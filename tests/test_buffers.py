@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from comparisons import state_of, with_states
 
 import fastdump
 from fastdump import _core
@@ -50,7 +51,7 @@ def unpack_out(out: Any, n: int = N) -> None:
 
 
 def read_into(out: Any) -> None:
-    _core.read_into(os.fsencode(__file__), 0, out)
+    _core.read_into(os.fsencode(__file__), state_of(Path(__file__)), 0, out)
 
 
 def layout(**changes: Any) -> _core.HostLayout:
@@ -276,15 +277,15 @@ def test_places_that_a_file_has_not(offset: int, tmp_path: Path) -> None:
     name = os.fsencode(path)
     out = memory()
     try:
-        n_read = _core.read_into(name, offset, out[N : 2 * N])
+        n_read = _core.read_into(name, state_of(name), offset, out[N : 2 * N])
     except OSError:  # beyond what the system can be asked for
         n_read = 0
     assert n_read == 0
     for n in (1, 64, 2**62, 2**64 - 1):
         for dtype in ("int8", "float64", "int4"):
             with pytest.raises(_core.FormatError, match="the file ends at byte 64"):
-                _core.reduce_file(name, offset, dtype, n, "full", 1)
-            place = [(name, offset, dtype, n)]
+                _core.reduce_file(name, state_of(name), offset, dtype, n, "full", 1)
+            place = with_states([(name, offset, dtype, n)])
             comparison = _core.Comparison(
                 place, place, rtol=0, atol=0, kl=True, threads=1, engine="auto"
             )
@@ -294,9 +295,9 @@ def test_places_that_a_file_has_not(offset: int, tmp_path: Path) -> None:
     assert (out == 0x77).all()
     for no_place in NO_SIZES:
         with pytest.raises(TypeError):
-            _core.read_into(name, no_place, out[:N])
+            _core.read_into(name, state_of(name), no_place, out[:N])
         with pytest.raises(TypeError):
-            _core.reduce_file(name, no_place, "int8", 1, "full", 1)
+            _core.reduce_file(name, state_of(name), no_place, "int8", 1, "full", 1)
         with pytest.raises(TypeError):
             _core.reduce_file(name, 0, "int8", no_place, "full", 1)
 

@@ -37,13 +37,15 @@ layout = _core.HostLayout(
     format=29, shape=[2, 2, 16, 16], origin_shape=[32, 32], sub_format=0, order="", origin_format=""
 )
 
+states = {path: _core.file_state(os.open(path, os.O_RDONLY)) for path in (small, huge)}
+
 def new_scan(paths):
     return _core.Scan(
         paths, level="basic", threads=2, engine="auto", logical=False, follow_links=False,
         selection=everything)
 
 def new_comparison(path, n):
-    place = [(path, state_of(path), 0, "uint8", n, None)]
+    place = [(path, states[path], 0, "uint8", n, None)]
     return _core.Comparison(place, place, rtol=0, atol=0, kl=False, threads=2, engine="auto")
 
 def new_index():
@@ -52,9 +54,6 @@ def new_index():
 def ask(progress):
     while True:
         os.stat(".")  # lets the GIL go, as most of what a callback would do
-
-def state_of(path):
-    return _core.file_state(os.open(path, os.O_RDONLY))
 
 class Work:
     def scan(self):
@@ -79,11 +78,11 @@ class Work:
     def describe_file(self):
         _core.describe_file(small)
     def map_file(self):
-        _core.MappedFile(small, state_of(small))
+        _core.MappedFile(small, states[small])
     def read_into(self):
-        _core.read_into(small, state_of(small), 0, out)
+        _core.read_into(small, states[small], 0, out)
     def reduce_file(self):
-        _core.reduce_file(huge, state_of(huge), 0, "int8", 1 << 38, "full", 2)
+        _core.reduce_file(huge, states[huge], 0, "int8", 1 << 38, "full", 2)
     def reduce_buffer(self):
         _core.reduce_buffer(data, "int8", data.size, "full", 2)
     def compare_buffers(self):

@@ -78,6 +78,7 @@ def table_of(
 ) -> fastdump.StatsTable:
     """Write every array of codes as a tensor and return the statistics of the file."""
     specs = [TensorSpec(packed(element, t), element.number, shape=(len(t),)) for t in tensors]
+    path.mkdir(exist_ok=True)
     write_dump(path / "Cast.all.1.2.1700000000000000", outputs=specs)
     return fastdump.stats(path, level=level)
 
@@ -121,7 +122,8 @@ def test_every_code_of_16_bits(name: str, tmp_path: Path) -> None:
     if not element.is_integer:
         finite = codes[np.isfinite(element.decode(codes))]
     # Sixteen at a time no sum is rounded but once: a wrong code cannot hide.
-    assert_rows_true(tmp_path, element, [codes, finite, codes[::-1], *np.split(codes, 1 << 12)])
+    assert_rows_true(tmp_path / "all", element, [codes, finite, codes[::-1]])
+    assert_rows_true(tmp_path / "few", element, np.split(codes, 1 << 12))
 
 
 @all_types

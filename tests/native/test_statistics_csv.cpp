@@ -79,7 +79,7 @@ ReadCsv parse(std::string_view bytes) {
 std::vector<FileRows> reported_rows(std::size_t file, const FileName& name,
                                     const Selection& selection, std::string_view bytes) {
   const Text text(bytes);
-  ReportedRows reported(file, name, selection, open(text));
+  ReportedRows reported(file, std::nullopt, name, selection, open(text));
   std::vector<FileRows> all;
   for (FileRows rows; reported.next(rows);) all.push_back(std::move(rows));
   FileRows none;

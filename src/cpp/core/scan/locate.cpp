@@ -139,8 +139,8 @@ class Locator {
   }
 
   LocatedFile with_statistics(StatisticsCsv csv, const Selection& selection) {
-    return ReportedFile{
-        ReportedRows(rows_.file, rows_.state, name_, selection, std::move(csv)), located_.nbytes};
+    return ReportedFile{ReportedRows(rows_.file, rows_.state, name_, selection, std::move(csv)),
+                        located_.nbytes};
   }
 
   LocatedFile with_tensors(std::vector<FileDescription>& dumps, const Selection& selection) {

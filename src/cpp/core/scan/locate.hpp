@@ -52,7 +52,8 @@ using LocatedFile =
 // A first read that takes small files whole; the rest of a file of up to the buffer's size follows.
 inline constexpr std::size_t kFirstReadBytes = std::size_t{64} << 10;
 
-// `buffer` has at least kFirstReadBytes; a ReportedFile may look at it until it has no more rows. The memory of `reused` is used, and given back.
+// `buffer` has at least kFirstReadBytes; a ReportedFile may look at it until it has no more rows.
+// The memory of `reused` is used, and given back.
 LocatedFile locate(FileOpener& opener, std::size_t file, const Selection& selection,
                    std::span<std::byte> buffer, std::vector<FileDescription>& reused);
 

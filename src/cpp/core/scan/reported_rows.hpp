@@ -21,8 +21,8 @@ namespace fastdump {
 // tensor are one more element without tensors, which comes last.
 class ReportedRows {
  public:
-  // `csv` is the content of the file in a state, `name` its name parsed. Selection::may_hold() has been asked
-  // about the name; what it could not know is decided here. The selection outlives the rows.
+  // `csv` is the content of the file in a state, `name` its name parsed. Selection::may_hold() has
+  // been asked about the name; what it could not know is decided here. The selection outlives this.
   ReportedRows(std::size_t file, std::optional<FileState> state, FileName name,
                const Selection& selection, StatisticsCsv csv)
       : file_(file),
