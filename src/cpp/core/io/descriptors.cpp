@@ -17,9 +17,10 @@ constexpr std::chrono::seconds kPatience{10};
 // An end of waiting that was missed, for nobody takes the lock to close, costs no more than this.
 constexpr std::chrono::milliseconds kLongestSleep{20};
 
-std::atomic<std::uint64_t> n_opened = 0;
-std::atomic<std::uint64_t> n_closed = 0;
-std::atomic<int> n_waiting = 0;
+// All threads write the first two for every file, and read the third, which hardly ever changes.
+alignas(64) std::atomic<std::uint64_t> n_opened = 0;
+alignas(64) std::atomic<std::uint64_t> n_closed = 0;
+alignas(64) std::atomic<int> n_waiting = 0;
 std::mutex mutex;
 std::condition_variable closed;
 
