@@ -15,7 +15,7 @@ import pytest
 from arrays import place_in_file, spec_of_codes, write_tensor
 from truth import ELEMENT_TYPES
 
-from fastdump import DumpFormatError
+from fastdump import FileChangedError
 from fastdump._tensor.tensor import Tensor
 from fastdump.testing import TensorSpec
 
@@ -392,5 +392,5 @@ def test_torch_is_told_of_what_is_not_there(tmp_path: Path) -> None:
     tensor = write_tensor(tmp_path, np.zeros(4, np.float32))
     with Path(tensor.path).open("r+b") as file:
         file.truncate(tensor.offset + 3)
-    with pytest.raises(DumpFormatError, match="ends at byte"):
+    with pytest.raises(FileChangedError, match="changed after its header was read"):
         torch.from_dlpack(tensor)
