@@ -100,6 +100,8 @@ class Changer:
         os.truncate(path, self._random.randrange(path.stat().st_size + 1))
 
     def _grow(self, i: int, path: Path) -> None:
+        # A file that was cut would become a mixture on the disk, for ever.
+        self._replace(i, path)
         with path.open("ab") as file:
             file.write(b"\1" * self._random.randrange(1, 10_000))
 
