@@ -5,6 +5,15 @@
 #include "target.hpp"
 
 namespace fastdump::fuzz {
+namespace {
+
+std::string with_doubled_quotes(const std::string& name) {
+  std::string text;
+  for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
+  return text;
+}
+
+}  // namespace
 
 void run(std::span<const std::byte> input) {
   const Exact text(input);
@@ -14,7 +23,8 @@ void run(std::span<const std::byte> input) {
     CHECK(is_decimal(digits));
     CHECK(!name.empty() && name.find_first_of("/\n") == std::string::npos);
     CHECK(text.text().find(digits + ",") != std::string_view::npos);
-    CHECK(text.text().find(name) != std::string_view::npos);
+    CHECK(text.text().find(name) != std::string_view::npos ||
+          text.text().find(with_doubled_quotes(name)) != std::string_view::npos);
     nbytes += digits.size() + name.size() + 1;
   }
   CHECK(nbytes <= input.size());
@@ -24,7 +34,8 @@ void run(std::span<const std::byte> input) {
 }
 
 std::vector<std::string> seeds() {
-  return {"9134657216587341217,/dump/Add.a.1.2.1700000000000000\r\n\n12,x,y\n12,z\n,\nx,1\n3,"};
+  return {"9134657216587341217,/dump/Add.a.1.2.1700000000000000\r\n\n12,x,y\n12,z\n,\nx,1\n3,",
+          "20,\"/dump/Add.\"\"a\"\",b\"\n21,\"\"\"\n22,a\"\"b\n"};
 }
 
 }  // namespace fastdump::fuzz
