@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import ml_dtypes
@@ -179,33 +181,31 @@ def test_an_interruption_leaves_whole_files_only(
     conversion = new_conversion(
         [tmp_path / "dump"], out, Options(), {}, threads=1, follow_links=False
     )
-    halfway = threading.Event()
+    answered = threading.Event()
     pieces = SourceFile.pieces
+
+    def raise_in_the_main_thread(number: int, frame: FrameType | None) -> None:
+        answered.set()
+        raise KeyboardInterrupt
 
     def interrupted(self: SourceFile, offset: int, nbytes: int) -> Iterator[memoryview]:
         for number, piece in enumerate(pieces(self, offset, nbytes)):
             if number == 2:
                 assert leftovers(out)
-                halfway.set()
-                assert conversion._work._stopped.wait(60)
+                for _ in range(times):
+                    answered.clear()
+                    os.kill(os.getpid(), signal.SIGINT)
+                    assert answered.wait(60)
+                    assert conversion._work._stopped.wait(60)
             yield piece
 
-    def press_ctrl_c(progress: fastdump.ConvertProgress) -> None:
-        if halfway.is_set():
-            raise KeyboardInterrupt
-
-    join = threading.Thread.join
-    pressed = iter(range(times - 1))
-
-    def press_ctrl_c_again(self: threading.Thread) -> None:
-        if next(pressed, None) is not None:
-            raise KeyboardInterrupt
-        join(self)
-
     monkeypatch.setattr(SourceFile, "pieces", interrupted)
-    monkeypatch.setattr(threading.Thread, "join", press_ctrl_c_again)
-    with pytest.raises(KeyboardInterrupt):
-        conversion.run(press_ctrl_c, 0.01)
+    before = signal.signal(signal.SIGINT, raise_in_the_main_thread)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            conversion.run(None, 0.01)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert names(out) == [f"{done.name}.output.0.npy"]
     report = conversion.report()
     assert (report.written, report.findings) == (1, ())

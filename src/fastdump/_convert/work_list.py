@@ -31,7 +31,7 @@ class WorkList:
         self._has_buffer = False  # any thread
         self._n_threads = n_threads
         self._n_working = 1  # whoever starts the threads, until that is done
-        self._threads: list[threading.Thread] = []
+        self._threads: list[tuple[threading.Thread, threading.Event]] = []  # and whether it ended
 
     @property
     def stopped(self) -> bool:
@@ -41,20 +41,23 @@ class WorkList:
     def start(self) -> None:
         """Start the threads; with none at all the tasks are done before this returns."""
         for _ in range(self._n_threads):
+            ended = threading.Event()
             # Daemons: a disk that does not answer must not keep the process from ending.
-            thread = threading.Thread(target=self._work, daemon=True)
+            thread = threading.Thread(target=self._work, args=(ended,), daemon=True)
             with self._changed:
                 self._n_working += 1
+            # Before it starts: an interruption may come while it does.
+            self._threads.append((thread, ended))
             try:
                 thread.start()
             except (RuntimeError, MemoryError):  # the system starts no more
+                self._threads.pop()
                 self._leave()
                 break
-            self._threads.append(thread)
         if self._threads:
             self._leave()
         else:
-            self._work()
+            self._work(threading.Event())
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until all tasks have ended; return whether they have.
@@ -73,16 +76,21 @@ class WorkList:
         that, unless it is pressed for long.
         """
         patience_ends = time.monotonic() + _PATIENCE_S
-        self._stopped.set()
-        with self._changed:
-            self._changed.notify_all()
-        for thread in self._threads:
-            while thread.is_alive():
-                try:
-                    thread.join()
-                except KeyboardInterrupt:
-                    if time.monotonic() > patience_ends:
-                        raise
+        while True:
+            try:
+                self._stopped.set()
+                with self._changed:
+                    self._changed.notify_all()
+                for thread, ended in self._threads:
+                    # One that has not begun will find nothing to do. Thread.join() is no help:
+                    # interrupted, it takes the thread for ended (before Python 3.13).
+                    if thread.ident is not None:
+                        ended.wait()
+            except KeyboardInterrupt:
+                if time.monotonic() > patience_ends:
+                    raise
+            else:
+                return
 
     def add(self, tasks: Iterable[Task]) -> None:
         """Add tasks; they are done before those that were there from the beginning."""
@@ -90,7 +98,7 @@ class WorkList:
             self._added.extend(tasks)
             self._changed.notify_all()
 
-    def _work(self) -> None:
+    def _work(self, ended: threading.Event) -> None:
         try:
             buffer = self._buffer()
             while buffer is not None and (task := self._take()) is not None:
@@ -103,6 +111,7 @@ class WorkList:
             self._stopped.set()
         finally:
             self._leave()
+            ended.set()
 
     def _buffer(self) -> memoryview | None:
         """Return memory to read into; None if there is none, but another thread has some."""
