@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,14 @@ def _field(name: str) -> pa.Field:
     if name in SHAPES:
         return pa.field(name, pa.list_(pa.int64()))
     return pa.field(name, pa.string(), nullable=name not in REQUIRED)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ctrl_c() -> Iterator[None]:
+    """Let SIGINT interrupt tests and what they start; a shell has it ignored in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")
