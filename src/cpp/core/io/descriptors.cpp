@@ -4,25 +4,37 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <thread>
 
 namespace fastdump {
 namespace {
 
 // Threads that hold descriptors for longer may be at huge files, or at nothing.
 constexpr std::chrono::seconds kPatience{10};
-// An end of waiting that was missed, for nobody takes the lock to close, costs no more than this.
-constexpr std::chrono::milliseconds kLongestSleep{20};
+constexpr std::chrono::milliseconds kBetweenLooks{1};
 
-// All threads write the first two for every file, and read the third, which hardly ever changes.
-alignas(64) std::atomic<std::uint64_t> n_opened = 0;
-alignas(64) std::atomic<std::uint64_t> n_closed = 0;
-alignas(64) std::atomic<int> n_waiting = 0;
-std::mutex mutex;
-std::condition_variable closed;
+// What some of the threads have opened and closed: they count for every file, and would pass one
+// cache line around between all cores.
+struct alignas(64) Count {
+  std::atomic<std::uint64_t> n_opened = 0;
+  std::atomic<std::uint64_t> n_closed = 0;
+};
+std::array<Count, 64> counts;
+
+Count& count_of_this_thread() {
+  static std::atomic<std::size_t> n_threads = 0;
+  thread_local Count& count = counts[n_threads.fetch_add(1) % counts.size()];
+  return count;
+}
+
+std::uint64_t n_opened_descriptors() {
+  std::uint64_t n = 0;
+  for (const Count& count : counts) n += count.n_opened.load(std::memory_order_acquire);
+  return n;
+}
 
 // For the directory that is listed and its mapping.csv, and for what Python opens meanwhile.
 constexpr std::size_t kReserve = 4;
@@ -50,29 +62,30 @@ std::size_t threads_with_descriptors(std::size_t n_threads, std::size_t n_for_ea
   return std::clamp<std::size_t>(n_left / n_for_each, 1, n_threads);
 }
 
-void count_opened_descriptor() { n_opened.fetch_add(1, std::memory_order_relaxed); }
-
-void count_closed_descriptor() {
-  n_closed.fetch_add(1, std::memory_order_release);
-  if (n_waiting.load(std::memory_order_relaxed) != 0) closed.notify_one();
+void count_opened_descriptor() {
+  count_of_this_thread().n_opened.fetch_add(1, std::memory_order_release);
 }
 
-std::uint64_t n_closed_descriptors() { return n_closed.load(std::memory_order_acquire); }
+void count_closed_descriptor() {
+  count_of_this_thread().n_closed.fetch_add(1, std::memory_order_release);
+}
+
+std::uint64_t n_closed_descriptors() {
+  std::uint64_t n = 0;
+  for (const Count& count : counts) n += count.n_closed.load(std::memory_order_acquire);
+  return n;
+}
 
 bool wait_for_closed_descriptor(std::uint64_t n_closed_before) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
-  std::unique_lock lock(mutex);
-  n_waiting.fetch_add(1);
-  bool has_closed = false;
   for (;;) {
-    const std::uint64_t n = n_closed_descriptors();
-    has_closed = n != n_closed_before;
-    const bool holds_any = n_opened.load() != n;
-    if (has_closed || !holds_any || std::chrono::steady_clock::now() > end) break;
-    closed.wait_for(lock, kLongestSleep);
+    // Those opened are counted last: one that is open now is never taken for closed.
+    const std::uint64_t n_closed = n_closed_descriptors();
+    if (n_closed != n_closed_before) return true;
+    if (n_opened_descriptors() == n_closed) return false;
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(kBetweenLooks);
   }
-  n_waiting.fetch_sub(1);
-  return has_closed;
 }
 
 }  // namespace fastdump

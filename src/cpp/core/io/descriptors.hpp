@@ -20,7 +20,7 @@ std::size_t threads_with_descriptors(std::size_t n_threads, std::size_t n_for_ea
 // Whether a call has failed for want of descriptors, or of memory for one.
 inline bool is_scarcity(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
-// How often a descriptor was closed, to be asked for before a call that may fail.
+// How often a descriptor was closed.
 std::uint64_t n_closed_descriptors();
 
 // Waits until more were closed. False at once if the core holds none, so that there is nothing to
@@ -31,12 +31,17 @@ bool wait_for_closed_descriptor(std::uint64_t n_closed);
 // The caller holds no descriptor of its own, or others would wait for it as it waits for them.
 template <class Call>
 auto retry_scarce(const Call& call) {
-  for (;;) {
+  const auto is_scarce = [](auto result) {
+    return result < 0 && is_scarcity(static_cast<int>(-result));
+  };
+  auto result = retry_interrupted(call);
+  while (is_scarce(result)) {
+    // What is closed from here on is noticed, and what was closed before is tried for at once.
     const std::uint64_t n_closed = n_closed_descriptors();
-    const auto result = retry_interrupted(call);
-    if (result >= 0 || !is_scarcity(static_cast<int>(-result))) return result;
-    if (!wait_for_closed_descriptor(n_closed)) return result;
+    result = retry_interrupted(call);
+    if (is_scarce(result) && !wait_for_closed_descriptor(n_closed)) break;
   }
+  return result;
 }
 
 }  // namespace fastdump

@@ -82,24 +82,16 @@ int File::check_state(FileState state) const {
   return state_of(found) == state ? 0 : kFileChanged;
 }
 
-OpenFile::OpenFile(const std::string& path) : file(File::wait_for(path.c_str())) {
+OpenFile::OpenFile(const std::string& path, std::optional<FileState> expected)
+    : file(File::wait_for(path.c_str())) {
   if (file.error() != 0) throw SystemError(file.error(), path);
   FileStatus found;
-  const int problem = file.settled_status(found);
+  const int problem = expected ? file.status(found) : file.settled_status(found);
   if (problem == kFileChanged) throw FileChangedError(kChangedWhileRead);
   if (problem != 0) throw SystemError(problem, path);
   size = found.nbytes;
   state = state_of(found);
-}
-
-OpenFile::OpenFile(const std::string& path, FileState expected)
-    : file(File::wait_for(path.c_str())) {
-  if (file.error() != 0) throw SystemError(file.error(), path);
-  FileStatus found;
-  if (const int error = file.status(found); error != 0) throw SystemError(error, path);
-  size = found.nbytes;
-  state = state_of(found);
-  if (state != expected) throw FileChangedError(kChangedSince);
+  if (expected && state != *expected) throw FileChangedError(kChangedSince);
 }
 
 void OpenFile::require_unchanged(const std::string& path) const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -67,11 +68,9 @@ struct ReadResult {
 
 // A regular file, open for reading, for callers to whom a failure is an exception.
 struct OpenFile {
-  // A file that is read for the first time. Throws SystemError, and FileChangedError if somebody is
-  // writing to it.
-  explicit OpenFile(const std::string& path);
-  // A file whose header was read when it was in this state. Throws FileChangedError too.
-  OpenFile(const std::string& path, FileState expected);
+  // `expected` is the state in which the header was read, if this is not the first time. Throws
+  // SystemError, and FileChangedError if the file is in another state or somebody is writing to it.
+  explicit OpenFile(const std::string& path, std::optional<FileState> expected = {});
 
   // Throws FileChangedError if the file has changed since it was opened, and SystemError.
   void require_unchanged(const std::string& path) const;
