@@ -12,12 +12,19 @@ import numpy as np
 from fastdump._compare.keys import key_of, occurrences
 from fastdump._compare.where import NULL
 from fastdump._json import NOT_IN_JSON
-from fastdump._table.arrow_column import integer_array, is_in, is_null, real_array, text_list
+from fastdump._table.arrow_column import (
+    codes_of,
+    integer_array,
+    is_in,
+    is_null,
+    real_array,
+    text_list,
+)
 from fastdump._words.places import tensor_name
 from fastdump._words.quantities import is_integer
 
 if TYPE_CHECKING:
-    from arro3.core import RecordBatch
+    from arro3.core import Array, RecordBatch
     from numpy.typing import NDArray
 
 
@@ -72,10 +79,7 @@ def row_errors(batch: RecordBatch) -> NDArray[np.float64]:
         real_array(batch.column("statistics_difference")),
     )
     # The distance between indices or identifiers means nothing.
-    dtypes = zip(
-        text_list(batch.column("dtype_a")), text_list(batch.column("dtype_b")), strict=True
-    )
-    is_discrete = np.array([all(map(is_integer, pair)) for pair in dtypes], np.bool_)
+    is_discrete = _are_integers(batch.column("dtype_a")) & _are_integers(batch.column("dtype_b"))
     count = np.maximum(integer_array(batch.column("count")), 1)
     share = integer_array(batch.column("mismatched")) / count
     is_discrete &= ~is_null(batch.column("mismatched"))
@@ -85,6 +89,12 @@ def row_errors(batch: RecordBatch) -> NDArray[np.float64]:
     # Without a finite pair there is no distance.
     error = np.where(compared & np.isnan(error), 0.0, error)
     return np.where(bad > 0, np.inf, error)
+
+
+def _are_integers(dtypes: Array) -> NDArray[np.bool_]:
+    codes, names = codes_of(dtypes)
+    # The last element is the one that stands for null.
+    return np.array([*map(is_integer, names), False], np.bool_)[codes]
 
 
 def divergent_operators(batch: RecordBatch) -> list[DivergentOperator]:

@@ -16,7 +16,7 @@ from fastdump._compare.pairing import HOW, Pairs, pair
 from fastdump._compare.progress import CompareProgress
 from fastdump._compare.schema import COLUMN, KIND, WHERE
 from fastdump._compare.side import Side, check_alike, side_of
-from fastdump._compare.statistics import compare_statistics
+from fastdump._compare.statistics import compare_statistics, statistics_of
 from fastdump._compare.table import ComparisonTable
 from fastdump._compare.tensors import Tensors
 from fastdump._compare.tolerances import Tolerances
@@ -103,7 +103,7 @@ class Comparing:
             metrics = self._elements.metrics
             verdict = of_elements(metrics, *self._elements.tolerances)
         else:
-            a, b = self._a.table[self._pairs.a].batch, self._b.table[self._pairs.b].batch
+            a, b = statistics_of(self._a, self._pairs.a), statistics_of(self._b, self._pairs.b)
             metrics, bad_differ, is_rounded = compare_statistics(a, b)
             dtypes = (text_list(batch.column("dtype")) for batch in (a, b))
             tolerances = self._tolerances.of_pairs(*dtypes)

@@ -63,6 +63,7 @@ def side_of(what: What, *, threads: int | None, follow_links: bool) -> Side:
     # Where the device's software wrote statistics in place of tensors, these are compared.
     is_dump = bool((table["source"] != "csv").any())
     if not is_dump:
+        del table  # it may be large, and is of no more use
         table = headers_of(found, level="basic", threads=threads, follow_links=follow_links)
     is_file = len(table.roots) == 1 and os.path.isfile(table.roots[0])  # noqa: PTH113
     return Side(_name(found), table, is_dump, is_file)

@@ -13,11 +13,22 @@ if TYPE_CHECKING:
     from arro3.core import RecordBatch
     from numpy.typing import NDArray
 
+    from fastdump._compare.side import Side
+
 NOTE = "statistics only: no element was compared"
 ROUNDING = 1e-5
 """Possible relative error of statistics that the device wrote: they have six digits."""
 
 _MOMENTS = ("max", "min", "mean", "l2norm")
+_BAD = ("nan", "pos_inf", "neg_inf")
+_COLUMNS = (*_MOMENTS, *_BAD, "count", "dtype", "status", "note", "source")
+
+
+def statistics_of(side: Side, rows: NDArray[np.int64]) -> RecordBatch:
+    """Return the columns that are compared, of some rows."""
+    batch = side.batch.select(list(_COLUMNS))
+    is_whole = len(rows) == batch.num_rows and bool((rows == np.arange(len(rows))).all())
+    return batch if is_whole else batch.take(rows)
 
 
 def compare_statistics(
@@ -67,9 +78,8 @@ def _count_bad(metrics: Metrics, a: RecordBatch, b: RecordBatch) -> NDArray[np.b
     """Set the metrics that the numbers of NaN and Inf tell; return where these numbers differ."""
     bad, known = [], []
     for batch in (a, b):
-        names = ("nan", "pos_inf", "neg_inf")
-        bad.append(np.sum([integer_array(batch.column(name)) for name in names], axis=0))
-        known.append(~np.any([is_null(batch.column(name)) for name in names], axis=0))
+        bad.append(np.sum([integer_array(batch.column(name)) for name in _BAD], axis=0))
+        known.append(~np.any([is_null(batch.column(name)) for name in _BAD], axis=0))
     both_known = known[0] & known[1]
     none_a, none_b = (both_known & (n == 0) for n in bad)
     # Which elements are bad is not known, unless one side has none.

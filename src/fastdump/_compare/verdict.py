@@ -35,10 +35,7 @@ def of_elements(
     equal, _ = metrics.integers["bit_equal"]
     # A tensor that is not there at all has no element that could differ.
     known = known & ((count > 0) | (metrics.status == "ok"))
-    words = np.where(equal > 0, "equal", np.where(diverges, "diverges", "close"))
-    verdict: NDArray[np.object_] = words.astype(object)
-    verdict[~known] = None
-    return verdict
+    return _words(known, (equal > 0, "equal"), (diverges, "diverges"), otherwise="close")
 
 
 def of_statistics(
@@ -55,6 +52,15 @@ def of_statistics(
     diverges = bad_differ | (difference > limit + slack)
     known = ~np.isnan(difference) | metrics.integers["both_bad"][1] | bad_differ
     known &= metrics.status != "size_mismatch"
-    verdict: NDArray[np.object_] = np.where(diverges, "diverges", "similar").astype(object)
-    verdict[~known] = None
-    return verdict
+    return _words(known, (diverges, "diverges"), otherwise="similar")
+
+
+def _words(
+    known: NDArray[np.bool_], *cases: tuple[NDArray[np.bool_], str], otherwise: str
+) -> NDArray[np.object_]:
+    """Return for each row the word of the first case that holds, None where nothing is known."""
+    words = np.full(len(known), otherwise, object)
+    for holds, word in reversed(cases):
+        words[holds] = word
+    words[~known] = None
+    return words

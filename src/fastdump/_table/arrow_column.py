@@ -131,9 +131,11 @@ def boolean_array(column: Array) -> NDArray[np.bool_]:
 
 
 def text_list(column: Array) -> list[str | None]:
-    """Return a text column, None for null."""
-    texts: list[str | None] = list(column.to_pylist())
-    return texts
+    """Return a text column, None for null; equal texts are one object."""
+    codes, texts = codes_of(column)
+    # The last element is the one that NULL_CODE selects.
+    found: list[str | None] = np.array([*texts, None], object)[codes].tolist()
+    return found
 
 
 def shape_list(column: Array) -> list[tuple[int, ...] | None]:
