@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fastdump._inventory.inventory import APPENDED, NOTED, Group, Inventory
+from fastdump._inventory.groups import Group
+from fastdump._inventory.inventory import Inventory
+from fastdump._inventory.oddities import APPENDED, NOTED
 from fastdump._words.places import where_text
 from fastdump._words.printable import printable
 from fastdump._words.quantities import (
@@ -41,10 +43,10 @@ def inventory_lines(
 def _total(inventory: Inventory) -> Iterator[list[Cell]]:
     total = inventory.total
     parts = [
-        counted(len(total.paths), "file"),
-        counted(len(total.ops), "operator"),
+        counted(total.files, "file"),
+        counted(total.ops, "operator"),
         counted(total.tensors, "tensor"),
-        size_text(total.nbytes),
+        size_text(total.bytes),
     ]
     if total.reported:
         parts[2] += f" ({total.reported:,} as statistics)"
@@ -90,10 +92,10 @@ def _steps_table(inventory: Inventory, width: int | None) -> TextTable:
 def _counts(group: Group) -> list[Cell]:
     first, last = group.first_timestamp, group.last_timestamp
     return [
-        Cell(f"{len(group.paths):,}"),
-        Cell(f"{len(group.ops):,}"),
+        Cell(f"{group.files:,}"),
+        Cell(f"{group.ops:,}"),
         Cell(f"{group.tensors:,}"),
-        Cell(size_text(group.nbytes), DOUBTFUL if group.is_empty else ""),
+        Cell(size_text(group.bytes), DOUBTFUL if group.is_empty else ""),
         Cell("" if first is None else time_text(first), SUBTLE),
         Cell("" if first is None or last is None else duration_text((last - first) / 1e6), SUBTLE),
     ]
@@ -105,7 +107,7 @@ def _dtypes_table(inventory: Inventory, width: int | None) -> TextTable:
         [
             Cell("(none)", SUBTLE) if dtype is None else Cell(printable(dtype)),
             Cell(f"{group.tensors:,}"),
-            Cell(size_text(group.nbytes)),
+            Cell(size_text(group.bytes)),
         ]
         for dtype, group in inventory.dtypes.items()
     ]
@@ -128,7 +130,7 @@ def _odd(inventory: Inventory) -> Iterator[Cell]:
 
 def _oddity(kind: str, inventory: Inventory) -> Iterator[Cell]:
     oddity = inventory.odd[kind]
-    n_files = len(oddity.paths)
+    n_files = oddity.files
     style = {NOTED: SUBTLE, APPENDED: DOUBTFUL}.get(kind) or status_style(kind)
     yield Cell(f"{kind}: {counted(n_files, 'file')}", style)
     for path, note in oddity.examples.items():

@@ -1,0 +1,64 @@
+"""The columns of a table that are counted, as numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastdump._table.arrow_column import codes_of, integer_array, is_in, is_null
+
+if TYPE_CHECKING:
+    from arro3.core import RecordBatch
+    from numpy.typing import NDArray
+
+NONE = -1
+"""In the place of nulls; the numbers themselves are never negative."""
+
+
+class Rows:
+    """Columns of a table that was made from headers; nulls are `NONE`.
+
+    Attributes
+    ----------
+    path, dtype : ndarray of int64, shape (rows,)
+        Indices into `paths` and `dtypes`.
+    op : ndarray of int64, shape (rows,)
+        A number for each operator: equal where type and name are.
+    rank, step, timestamp, nbytes : ndarray of int64, shape (rows,)
+        As in the table; `nbytes` is 0 in the place of null.
+    is_tensor, is_reported : ndarray of bool, shape (rows,)
+        Whether a row is of a tensor, and whether a device wrote its statistics.
+    is_appended : ndarray of bool, shape (rows,)
+        Whether an earlier row of the same file is of the same tensor.
+    """
+
+    def __init__(self, batch: RecordBatch) -> None:
+        def integers(name: str) -> NDArray[np.int64]:
+            return integer_array(batch.column(name), null=NONE)
+
+        self.path, self.paths = codes_of(batch.column("path"))
+        self.dtype, self.dtypes = codes_of(batch.column("dtype"))
+        types, _ = codes_of(batch.column("op_type"))
+        names, op_names = codes_of(batch.column("op_name"))
+        pairs = (types + 1) * (len(op_names) + 1) + names
+        ops, op = np.unique(pairs, return_inverse=True)
+        # The lowest is of rows with neither, if there are any.
+        self.op = op + NONE if len(ops) and ops[0] == NONE else op
+        self.rank, self.step = integers("rank"), integers("step")
+        self.timestamp = integers("timestamp")
+        self.nbytes = integer_array(batch.column("nbytes"))
+        self.is_tensor = ~is_null(batch.column("io"))
+        self.is_reported = is_in(batch.column("source"), ("csv",))
+        io, _ = codes_of(batch.column("io"))
+        self.is_appended = self._repeats(io, integers("index"))
+
+    def _repeats(self, io: NDArray[np.int64], index: NDArray[np.int64]) -> NDArray[np.bool_]:
+        rows = np.flatnonzero(self.is_tensor)
+        columns = [column[rows] for column in (self.timestamp, index, io, self.op, self.path)]
+        order = np.lexsort(columns)  # of equal rows, the earlier one comes first
+        repeats = np.zeros(len(self.is_tensor), np.bool_)
+        if len(rows):
+            same = np.all([np.diff(column[order]) == 0 for column in columns], axis=0)
+            repeats[rows[order[1:][same]]] = True
+        return repeats
