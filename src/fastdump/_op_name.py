@@ -6,12 +6,11 @@ from collections.abc import Iterable
 
 from fastdump import _core
 
-_REPLACED = str.maketrans(dict.fromkeys(" ./\\", "_"))
-
 
 def in_file_name(op_name: str) -> str:
     """Return an operator's name as file names spell it: blanks, dots and slashes become ``_``."""
-    return op_name.translate(_REPLACED)
+    # Many times as fast as str.translate.
+    return op_name.replace(".", "_").replace("/", "_").replace(" ", "_").replace("\\", "_")
 
 
 def layer_numbers(op_names: Iterable[str]) -> list[int | None]:

@@ -109,6 +109,8 @@ class Executions:
 
         They are named "{executed}_To_{watched}".
         """
+        if not any(_WATCHED in name for _, name in self._rows.ops):
+            return np.zeros(self.n, np.bool_)
         names = {in_file_name(name) for _, name in self._rows.ops}
         repeats = [
             _WATCHED in name and in_file_name(name).rpartition(_WATCHED)[2] in names

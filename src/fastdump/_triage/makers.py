@@ -39,9 +39,9 @@ def _knows_inputs(search: Search) -> NDArray[np.bool_]:
     """Return the executions whose inputs are all in the dump, or that have none."""
     evidence, rows, executions = search.evidence, search.rows, search.executions
     has_inputs = executions.n_inputs > 0
-    ops_with_inputs = np.unique(executions.op[has_inputs]).tolist()
-    types_with_inputs = {rows.ops[op][0] for op in ops_with_inputs}
-    needs_none = np.array([op_type not in types_with_inputs for op_type, _ in rows.ops], np.bool_)
+    type_has_inputs = np.zeros(len(rows.op_types), np.bool_)
+    type_has_inputs[rows.op_type[executions.op[has_inputs]]] = True
+    needs_none = ~type_has_inputs[rows.op_type]
     needs_none &= ~evidence.collectives.is_collective
     has_none = needs_none[executions.op] & evidence.dumps_inputs[executions.lane]
     has_none |= rows.typed(harmless.SOURCE_TYPES)[executions.op]

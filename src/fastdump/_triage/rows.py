@@ -48,6 +48,10 @@ class Rows:
         Index into `ops`.
     ops : list of (str, str)
         Distinct pairs of op_type and op_name, '' for null.
+    op_type : ndarray of int64, shape (ops,)
+        Index into `op_types` of each of `ops`.
+    op_types : list of str
+        Distinct types.
     io : ndarray of int64
         INPUT, OUTPUT, or something else.
     execution_key : ndarray of uint64
@@ -85,6 +89,10 @@ class Rows:
 
         self.lane, self.lanes = _lanes(self._integers("rank"), self._integers("device"))
         self.op, self.ops = _ops(batch)
+        types: dict[str, int] = {}
+        numbers = (types.setdefault(op_type, len(types)) for op_type, _ in self.ops)
+        self.op_type = np.fromiter(numbers, np.int64, len(self.ops))
+        self.op_types = list(types)
         io_codes, io_names = codes_of(batch.column("io"))
         self.io = np.array([*map(IO.index, io_names), NONE], np.int64)[io_codes]
         self.when = self._when()
@@ -131,9 +139,8 @@ class Rows:
     def typed(self, pattern: re.Pattern[str]) -> NDArray[np.bool_]:
         """Return which of `ops` have a type that contains a match of a pattern."""
         # There are many operators and few types.
-        op_types = {op_type for op_type, _ in self.ops}
-        found = {op_type: pattern.search(op_type) is not None for op_type in op_types}
-        return np.array([found[op_type] for op_type, _ in self.ops], np.bool_)
+        found = [pattern.search(op_type) is not None for op_type in self.op_types]
+        return np.array(found, np.bool_)[self.op_type]
 
     def is_in(self, name: str, texts: Collection[str]) -> NDArray[np.bool_]:
         """Return in which rows a column of text is one of these."""

@@ -1,5 +1,9 @@
 #include "core/scan/scan.hpp"
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -265,6 +269,16 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   std::vector<FoundRows> rows_;
 };
 
+// From as many on, what their rows took is worth a walk through the heap.
+constexpr std::size_t kManyExecutions = 50'000;
+
+// The heaps of the threads that found the rows would keep it: more than the table takes.
+void give_back_memory() {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 Scan::Scan(std::vector<std::string> roots, ScanOptions options)
@@ -275,7 +289,13 @@ Scan::Scan(FileTree tree, ScanOptions options)
   counters_.files_found = tree_.size();
 }
 
-Scan::~Scan() { stop(); }
+Scan::~Scan() {
+  stop();
+  std::size_t n_executions = 0;
+  for (const FoundRows& rows : rows_) n_executions += rows.executions().size();
+  rows_.clear();
+  if (n_executions > kManyExecutions) give_back_memory();
+}
 
 void Scan::run() {
   stream_sizes();  // a setting that is wrong is told before anything is read
