@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -430,6 +431,18 @@ def test_another_csv_is_skipped_and_a_dump_s_is_a_row(tmp_path: Path) -> None:
     ]
     assert 'is "a,b", expected the columns of statistics' in table[0].note
     assert sum(table.skipped.values()) == 1
+
+
+def test_a_table_that_is_too_large_is_a_row(tmp_path: Path) -> None:
+    for file in ("statistic.csv", name()):
+        write(tmp_path / file, DEFAULT + LINE)
+        os.truncate(tmp_path / file, 1 << 29)
+    table = fastdump.stats(tmp_path)
+    assert rows_of(table, "path", "status", "source") == [
+        (file, "malformed", "csv") for file in (name(), "statistic.csv")
+    ]
+    assert set(table["note"]) == {"536870912 bytes are too many for a table of statistics"}
+    assert fastdump.stats(tmp_path / "statistic.csv")[0].status == "malformed"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@
 #include "core/errors.hpp"
 #include "core/formats/file_format.hpp"
 #include "core/formats/file_name.hpp"
+#include "core/formats/statistics_csv.hpp"
 #include "core/io/file_state.hpp"
 #include "core/scan/file_header.hpp"
 
@@ -97,7 +98,8 @@ class Locator {
 
   LocatedFile refused(const Refusal& refusal, const Selection& selection) {
     const bool is_csv = name_.kind == NameKind::statistics;
-    if (!name_.is_dump())
+    const bool is_statistics = is_csv && is_statistics_csv(located_.head);
+    if (!name_.is_dump() && !is_statistics)
       return SkippedFile{is_csv ? "other CSV file" : name_of_unknown(located_.head)};
     if (is_csv) {
       rows_.source = RowSource::csv;
