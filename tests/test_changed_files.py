@@ -24,6 +24,7 @@ from fastdump._compare.elements import ElementComparison
 from fastdump._convert import conversion
 from fastdump._convert.source_file import SourceFile
 from fastdump._tensor.tensor import Tensor
+from fastdump._triage import causes
 
 OLD, NEW = 1.0, 2.0
 SHAPE = (64, 32)
@@ -215,6 +216,27 @@ def test_triage_follows_no_other_file(tmp_path: Path) -> None:
     origin = fastdump.triage(table).findings[0].origin
     assert origin.tensor.pos_inf == 1
     assert origin.damage is None
+
+
+def test_triage_counts_no_rows_of_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores, weights = array(OLD), array(OLD)
+    scores[2], weights[2] = -np.inf, np.nan
+    path = SmallDump(tmp_path / "dump").op("SoftmaxV2 x", inputs=[scores], outputs=[weights])
+    report = fastdump.triage(tmp_path / "dump")
+    assert report.findings[0].origin.cause == "1 row of input.0 is all -Inf: wholly masked"
+    count = causes._n_rows_of
+
+    def count_late(*arguments: Any) -> int:
+        overwrite(path)
+        return count(*arguments)
+
+    monkeypatch.setattr(causes, "_n_rows_of", count_late)
+    report = fastdump.triage(tmp_path / "dump")
+    hint = "input.0 has -Inf, as masks have: a row that is wholly masked gives NaN"
+    assert report.findings[0].origin.cause == hint
+    assert "1 file could not be read again for evidence" in report.notes
 
 
 def test_arrays_of_a_safe_dump_stay_as_they_are(tmp_path: Path) -> None:

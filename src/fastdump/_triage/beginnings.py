@@ -14,7 +14,7 @@ from fastdump._triage.kinds import Jump, Kind
 from fastdump._triage.origins import find_origins
 from fastdump._triage.rows import INPUT, NONE, OUTPUT, mixed
 from fastdump._triage.starts import DATA, MISSING, UNKNOWN, Search, Start
-from fastdump.errors import FastdumpError
+from fastdump.errors import FastdumpError, FileChangedError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -176,7 +176,10 @@ class Beginnings:
             return False
         try:
             return bool(np.isfinite(tensor.logical()).all())
-        except (FastdumpError, OSError, ValueError, TypeError):
+        except (FileChangedError, OSError):
+            self._evidence.files.unread.add(tensor.path)
+            return False
+        except (FastdumpError, ValueError, TypeError):
             return False
 
     # What is suspicious

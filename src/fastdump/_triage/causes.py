@@ -11,6 +11,7 @@ import numpy as np
 from fastdump._array.elements import LARGEST_FINITE
 from fastdump._table.row import StatsRow
 from fastdump._words.quantities import counted
+from fastdump.errors import FileChangedError
 
 if TYPE_CHECKING:
     from fastdump._tensor.tensor import Tensor
@@ -42,6 +43,11 @@ def describe_cause(
         The tensors of the inputs; None if the file is not at hand.
     reads_uninitialised
         Whether an input is memory that nothing was written to.
+
+    Raises
+    ------
+    FileChangedError, OSError
+        If the file of an input cannot be read any more as it was.
     """
     if reads_uninitialised:
         return "it reads memory that was allocated and not written to"
@@ -120,7 +126,9 @@ def _n_rows_of(tensor: Tensor | None, value: float) -> int:
         with tensor.guarded() as array:
             rows = array.reshape(-1, array.shape[-1])
             return int((rows == np.asarray(value, rows.dtype)).all(axis=1).sum())
-    except (OSError, ValueError, TypeError):
+    except FileChangedError:
+        raise
+    except (ValueError, TypeError):
         return 0
 
 

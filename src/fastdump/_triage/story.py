@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -137,13 +138,17 @@ class _Story:
         row, records = self._table[start.row], tuple(self._table[read] for read in inputs)
         cause = None
         if start.verdict == ORIGIN and begun.kind in _INFINITE_OR_NAN and inputs:
-            cause = describe_cause(
-                row.op_type or "",
-                row,
-                records,
-                [files.tensor(read) if is_followed else None for read in inputs],
+            describe = functools.partial(
+                describe_cause,
+                *(row.op_type or "", row, records),
                 reads_uninitialised=bool(self._beginnings.uninitialised[inputs].any()),
             )
+            tensors = [files.tensor(read) if is_followed else None for read in inputs]
+            try:
+                cause = describe(tensors)
+            except (FileChangedError, OSError):
+                files.unread.update(tensor.path for tensor in tensors if tensor is not None)
+                cause = describe([None] * len(inputs))
         return Origin(
             verdict=start.verdict,
             reason=start.reason,
