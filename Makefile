@@ -15,15 +15,24 @@ QEMU := qemu-aarch64 -L /usr/aarch64-linux-gnu
 CLANG := $(lastword $(shell ls $(foreach d,$(subst :, ,$(PATH)),$(d)/clang++ $(d)/clang++-[0-9]*) \
            2>/dev/null | sort -V))
 MINUTES ?= 2
+# The interpreter is built without sanitizers, so their libraries have to be loaded before it; and
+# that of C++ with them, or they would not see its exceptions.
+library = $(shell $(CXX) -print-file-name=$1)
+preloaded = LD_PRELOAD='$(call library,$1) $(call library,libstdc++.so)'
+# The interpreter never frees some of its memory. Out of memory is an exception, not a report.
+ASAN := ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+SANITIZED = -C build-dir=$(VENV)/objects -C cmake.build-type=RelWithDebInfo \
+  -C cmake.define.FASTDUMP_SANITIZE=$(SANITIZERS)
 WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize fuzz \
-        torture coverage neon clean
+.PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize \
+        sanitize-python fuzz torture coverage neon clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/built  ## write a sample dump, show its statistics, find where they went bad
 	rm -rf build/demo-dump
@@ -82,6 +91,11 @@ sanitize: $(VENV)/tools  ## native tests under ASan and UBSan, then under TSan
 	$(WORKFLOW) sanitize
 	. $(BIN)/activate && $(FIXED_ADDRESSES) cmake --workflow --preset tsan
 
+sanitize-python:  ## pytest with the extension under ASan and UBSan
+	$(MAKE) VENV=build/sanitized SANITIZERS=address,undefined build/sanitized/test
+	$(call preloaded,libasan.so) $(ASAN) build/sanitized/bin/python -X faulthandler \
+	  -m pytest --numprocesses auto $(ARGS)
+
 fuzz: $(VENV)/tools  ## all fuzz targets, for MINUTES=2 together; ARGS names some of them
 	@test -n '$(CLANG)' || { echo "make fuzz needs clang with libFuzzer; on Debian and Ubuntu:" >&2; \
 	  echo "  apt install clang libclang-rt-dev" >&2; exit 1; }
@@ -137,7 +151,7 @@ $(VENV)/tools: $(VENV)/created pyproject.toml
 	@touch $@
 
 $(VENV)/built: $(VENV)/tools CMakeLists.txt $(shell find src/cpp -type f)
-	$(PIP) install --no-build-isolation --editable '.[parquet]'
+	$(PIP) install --no-build-isolation $(if $(SANITIZERS),$(SANITIZED)) --editable '.[parquet]'
 	@touch $@
 
 $(VENV)/coverage: $(VENV)/tools

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -140,6 +141,21 @@ def reference_dumps() -> Path:
 def simd_tiers() -> list[str]:
     """Return the instruction-set tiers that this machine can run, best first."""
     return [name for name, usable, _ in _core.simd_tiers() if usable]
+
+
+# The libraries of ASan and TSan define them.
+_SANITIZERS = ("__asan_init", "__tsan_init")
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Skip what is about memory where a sanitizer takes many times as much."""
+    program = ctypes.CDLL(None)
+    if not any(hasattr(program, name) for name in _SANITIZERS):
+        return
+    reason = "a sanitizer is loaded, which takes terabytes of addresses and multiplies memory"
+    for item in items:
+        if item.get_closest_marker("measures_memory") is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 RunPython = Callable[..., str]

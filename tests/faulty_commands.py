@@ -61,7 +61,9 @@ class FaultyCommands:
         self._scratch = scratch
         environment = {"FASTDUMP_THREADS": "2"}
         if shim is not None:
-            environment["LD_PRELOAD"] = str(shim)
+            # Behind what is preloaded already: the libraries of a sanitizer have to be first.
+            preloaded = [*os.environ.get("LD_PRELOAD", "").split(), str(shim)]
+            environment["LD_PRELOAD"] = " ".join(preloaded)
             environment["FAULT_UNDER"] = ":".join(map(str, under))
         self._server = subprocess.Popen(
             [sys.executable, __file__, str(scratch)],

@@ -25,6 +25,11 @@ def peak():
 path, address_space, columns, options = sys.argv[1], *map(json.loads, sys.argv[2:])
 fastdump.StatsTable, fastdump.stats  # imported now
 if address_space:
+    try:
+        with open("/proc/self/statm") as sizes:
+            address_space += int(sizes.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        pass  # not Linux
     resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
 before = peak()
 try:
@@ -58,7 +63,10 @@ def scan(
     columns: Sequence[str] = (),
     **options: Any,
 ) -> Scanned:
-    """Scan `path`; rows have all columns unless some are named."""
+    """Scan `path`, with so much address space beyond that of the imports, if it is given.
+
+    Rows have all columns unless some are named.
+    """
     options = {"level": "full", **options}
     arguments = map(json.dumps, (address_space, columns, options))
     return Scanned(run_python(SCAN, path, *arguments))

@@ -808,6 +808,7 @@ except (OSError, MemoryError, RuntimeError) as error:
 """
 
 
+@pytest.mark.measures_memory
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does")
 @pytest.mark.parametrize("call", ["scan", "array"])
 def test_threads_that_cannot_be_started(call: str, tmp_path: Path, run_python: RunPython) -> None:

@@ -282,6 +282,7 @@ def npy_with_shape(shape: bytes) -> bytes:
     return b"\x93NUMPY\2\0" + len(text).to_bytes(4, "little") + text
 
 
+@pytest.mark.measures_memory
 @pytest.mark.parametrize("engine", ["mmap", "read"])
 def test_memory_is_bounded(engine: str, tmp_path: Path, run_python: RunPython) -> None:
     for i, content in enumerate(bombs().values()):

@@ -555,7 +555,9 @@ from fastdump._tensor.dump_file import DumpFile
 from fastdump._tensor.tensor import Tensor
 file = DumpFile(sys.argv[1])
 tensor = Tensor(file, file.header()["tensors"][0])
-resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))
+with open("/proc/self/statm") as sizes:
+    used = int(sizes.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (8 << 30), resource.RLIM_INFINITY))
 for attempt in (lambda: tensor[0], tensor.raw, tensor.__dlpack__, lambda: np.asarray(tensor)):
     try:
         attempt()
