@@ -22,14 +22,20 @@ preloaded = LD_PRELOAD='$(call library,$1) $(call library,libstdc++.so)'
 # The interpreter never frees some of its memory. Out of memory is an exception, not a report.
 ASAN := ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+TSAN_SUPP := $(CURDIR)/tests/tsan.supp
+# Tests fork processes that have threads, and end processes that still have some.
+TSAN := TSAN_OPTIONS=halt_on_error=1:die_after_fork=0:report_thread_leaks=0:suppressions=$(TSAN_SUPP)
 SANITIZED = -C build-dir=$(VENV)/objects -C cmake.build-type=RelWithDebInfo \
   -C cmake.define.FASTDUMP_SANITIZE=$(SANITIZERS)
+# What has threads.
+THREADED := scan array_stats compare convert convert_runs exit processes determinism scarcity \
+  dlpack changed_files cli_signals
 WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize \
-        sanitize-python fuzz torture coverage neon clean
+        sanitize-python tsan-python fuzz torture coverage neon clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +101,11 @@ sanitize-python:  ## pytest with the extension under ASan and UBSan
 	$(MAKE) VENV=build/sanitized SANITIZERS=address,undefined build/sanitized/test
 	$(call preloaded,libasan.so) $(ASAN) build/sanitized/bin/python -X faulthandler \
 	  -m pytest --numprocesses auto $(ARGS)
+
+tsan-python:  ## tests of what has threads, with the extension under TSan
+	$(MAKE) VENV=build/sanitized-threads SANITIZERS=thread build/sanitized-threads/test
+	$(FIXED_ADDRESSES) env $(call preloaded,libtsan.so) $(TSAN) build/sanitized-threads/bin/python \
+	  -X faulthandler -m pytest --numprocesses auto $(THREADED:%=tests/test_%.py) $(ARGS)
 
 fuzz: $(VENV)/tools  ## all fuzz targets, for MINUTES=2 together; ARGS names some of them
 	@test -n '$(CLANG)' || { echo "make fuzz needs clang with libFuzzer; on Debian and Ubuntu:" >&2; \
