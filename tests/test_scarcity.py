@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -80,3 +81,49 @@ def test_work_is_done_by_the_threads_that_start(
     assert work.wait(60)
     assert sorted(done) == list(range(100))
     assert len(started) == n_started
+
+
+# Each limit in a child of its own, as an abort would end the process.
+FEW_ADDRESSES = """
+import os, resource, signal, sys
+import fastdump
+
+path, call, out = sys.argv[1:]
+
+def convert(threads):
+    return fastdump.convert(path, out + "/" + str(os.getpid()), threads=threads).written
+
+calls = {"scan": lambda threads: list(fastdump.stats(path, threads=threads)), "convert": convert}
+expected = calls[call](1)
+
+def end(limit):
+    with open("/proc/self/statm") as sizes:
+        limit += int(sizes.read().split()[0]) * resource.getpagesize()
+    signal.alarm(60)  # one that hangs
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    try:
+        return 0 if calls[call](64) == expected else 1
+    except (OSError, MemoryError):
+        return 0
+
+codes = set()
+for limit in range(0, 400 << 20, 23_000_000):
+    if (child := os.fork()) == 0:
+        os._exit(end(limit))
+    codes.add(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(codes)
+"""
+
+
+@pytest.mark.measures_memory
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does")
+@pytest.mark.parametrize("call", ["scan", "convert"])
+def test_few_addresses_end_no_process(call: str, tmp_path: Path, run_python: RunPython) -> None:
+    """However many threads there is room for: an abort would be the C library's, for one of them
+    that gets no memory for its variables."""
+    make_dump(tmp_path / "dump", 3, 10)
+    # What cannot be read is an exception in a thread.
+    for i in range(10):
+        (tmp_path / "dump" / "0" / f"Add.bad{i}.1.0.{1_700_000_000_000_000 + i}").write_bytes(b"x")
+    (tmp_path / "out").mkdir()
+    assert run_python(FEW_ADDRESSES, tmp_path / "dump", call, tmp_path / "out") == "{0}\n"

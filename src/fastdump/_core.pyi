@@ -28,6 +28,9 @@ def simd_tiers() -> list[tuple[str, bool, bool]]:
 def default_threads() -> int:
     """Return FASTDUMP_THREADS, or the number of CPUs that this process may use."""
 
+def has_room_for_thread() -> bool:
+    """Return whether a limit on the address space, if there is one, leaves room for a thread."""
+
 def describe_file(path: bytes) -> dict[str, object]:
     """Return what the headers of one file say, of each tensor too; no payload is read."""
 

@@ -5,6 +5,7 @@
 #include "bindings/bindings.hpp"
 #include "core/active_tier.hpp"
 #include "core/concurrency/cpus.hpp"
+#include "core/concurrency/thread_start.hpp"
 #include "core/dtype.hpp"
 #include "core/formats/tensor_format.hpp"
 #include "kernels/tiers.hpp"
@@ -48,6 +49,8 @@ void bind_info(py::module_& module) {
              "(name, usable, active) of every compiled tier, best first.");
   module.def("default_threads", &default_threads,
              "FASTDUMP_THREADS, or the number of CPUs that this process may use.");
+  module.def("has_room_for_thread", &has_room_for_thread,
+             "Whether a limit on the address space, if there is one, leaves room for a thread.");
 }
 
 }  // namespace fastdump::bindings

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from fastdump import _core
 from fastdump._convert.source_file import BUFFER_NBYTES
 
 # A disk that answers takes a piece of a file in less time.
@@ -49,6 +50,8 @@ class WorkList:
             # Before it starts: an interruption may come while it does.
             self._threads.append((thread, ended))
             try:
+                if not _core.has_room_for_thread():
+                    raise MemoryError
                 thread.start()
             except (RuntimeError, MemoryError):  # the system starts no more
                 self._threads.pop()

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/concurrency/thread_start.hpp"
+
 namespace fastdump {
 
 void Background::start(std::function<void()> work) {
@@ -16,7 +18,7 @@ void Background::start(std::function<void()> work) {
     ended_.notify_all();
   };
   try {
-    thread_ = std::thread(run);
+    thread_ = start_thread(run);
   } catch (const std::exception&) {  // no thread, or no memory for one
     run();
   }

@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "core/concurrency/thread_start.hpp"
+
 namespace fastdump {
 
 void ThreadTeam::grow_to(std::size_t n) {
@@ -19,7 +21,8 @@ void ThreadTeam::grow_by(std::size_t n) {
 void ThreadTeam::grow(std::size_t n_threads) {
   n_threads = std::min(n_threads, max_threads_);
   try {
-    while (threads_.size() + 1 < n_threads) threads_.emplace_back(work_);
+    if (n_threads > 0) threads_.reserve(n_threads - 1);  // a thread that runs needs its place
+    while (threads_.size() + 1 < n_threads) threads_.push_back(start_thread(work_));
   } catch (...) {
     // No thread, or no memory for one: those that there are do the work.
   }
