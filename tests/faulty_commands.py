@@ -1,4 +1,5 @@
-"""Commands of the whole program, each in a process of its own, in which a call to the system fails.
+"""Commands of the whole program, each in a process of its own, that lacks something: a call to the
+system fails, or the address space has an end.
 
 A server process imports the package once and is forked for each command: a case takes some
 hundredths of a second. ``fault_shim.c`` says what can fail.
@@ -27,6 +28,8 @@ class Case:
 
     arguments: tuple[str, ...]
     fault: str = ""
+    address_space: int | None = None
+    """How many bytes beyond those of the server there may be."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,15 @@ def build_shim(directory: Path) -> Path:
 class FaultyCommands:
     """Runs commands; with a shim, calls may fail for files below `under`."""
 
-    def __init__(self, scratch: Path, shim: Path | None = None, under: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        scratch: Path,
+        shim: Path | None = None,
+        under: Sequence[Path] = (),
+        threads: int = 2,
+    ) -> None:
         self._scratch = scratch
-        environment = {"FASTDUMP_THREADS": "2"}
+        environment = {"FASTDUMP_THREADS": str(threads)}
         if shim is not None:
             # Behind what is preloaded already: the libraries of a sanitizer have to be first.
             preloaded = [*os.environ.get("LD_PRELOAD", "").split(), str(shim)]
@@ -124,6 +133,7 @@ def _serve(scratch: Path) -> None:
 
 def _run(case: dict[str, Any], scratch: Path) -> int:
     """In the child: the command, as if it were the process's own."""
+    import resource
     import signal
 
     import fastdump._cli as cli
@@ -135,6 +145,10 @@ def _run(case: dict[str, Any], scratch: Path) -> int:
         os.dup2(opened, descriptor)
         os.close(opened)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    if (address_space := case["address_space"]) is not None:
+        n_pages = int(Path("/proc/self/statm").read_text().split()[0])
+        address_space += n_pages * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
     os.environ["FAULT"] = case["fault"]
     os.environ["FAULT_COUNTS"] = str(scratch / "counts")
     return cli.main(case["arguments"])

@@ -14,8 +14,9 @@ from contextlib import suppress
 import click
 from click.shell_completion import shell_complete
 
-from fastdump import FastdumpError, __version__
+from fastdump import FastdumpError
 from fastdump._cli import exit_codes
+from fastdump._cli.address_space import missing_room
 from fastdump._cli.messages import say
 from fastdump._cli.signals import EndingSignals
 
@@ -58,11 +59,28 @@ class _CommandLine(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
+def _show_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    # The extension is not loaded before there is known to be room for it.
+    from fastdump import __version__
+
+    click.echo(f"fastdump {__version__}")
+    ctx.exit()
+
+
 @click.group(
     cls=_CommandLine,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, message="fastdump %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def _command_line() -> None:
     """Read the tensor dumps of Huawei Ascend/CANN: what is in them, and where numbers went bad.
 
@@ -110,6 +128,8 @@ def main(args: Sequence[str] | None = None) -> int:
 def _run(args: Sequence[str] | None) -> int:
     try:
         _check_standard_files()
+        if reason := missing_room():
+            return _fail(reason)
         if instruction := os.environ.get(_COMPLETE_VARIABLE):
             return shell_complete(_command_line, {}, "fastdump", _COMPLETE_VARIABLE, instruction)
         arguments = list(sys.argv[1:] if args is None else args) or ["--help"]
