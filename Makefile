@@ -19,12 +19,13 @@ MINUTES ?= 2
 # that of C++ with them, or they would not see its exceptions.
 library = $(shell $(CXX) -print-file-name=$1)
 preloaded = LD_PRELOAD='$(call library,$1) $(call library,libstdc++.so)'
-# The interpreter never frees some of its memory. Out of memory is an exception, not a report.
-ASAN := ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+# The interpreter never frees some of its memory. Out of memory is an exception, not a report. The
+# handler of SIGBUS is fastdump's.
+ASAN := ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:handle_sigbus=0 \
   UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 TSAN_SUPP := $(CURDIR)/tests/tsan.supp
-# Tests fork processes that have threads, and end processes that still have some.
-TSAN := TSAN_OPTIONS=halt_on_error=1:die_after_fork=0:report_thread_leaks=0:suppressions=$(TSAN_SUPP)
+# Tests end processes that still have threads.
+TSAN := TSAN_OPTIONS=halt_on_error=1:handle_sigbus=0:report_thread_leaks=0:suppressions=$(TSAN_SUPP)
 SANITIZED = -C build-dir=$(VENV)/objects -C cmake.build-type=RelWithDebInfo \
   -C cmake.define.FASTDUMP_SANITIZE=$(SANITIZERS)
 # What has threads.

@@ -143,19 +143,28 @@ def simd_tiers() -> list[str]:
     return [name for name, usable, _ in _core.simd_tiers() if usable]
 
 
-# The libraries of ASan and TSan define them.
-_SANITIZERS = ("__asan_init", "__tsan_init")
+# By marker: what a sanitizer's library defines where it is loaded, and why it cannot run the test.
+_NOT_UNDER = {
+    "measures_memory": (
+        ("__asan_init", "__tsan_init"),
+        "a sanitizer is loaded, which takes terabytes of addresses and multiplies memory",
+    ),
+    "threads_after_fork": (
+        ("__tsan_init",),
+        "ThreadSanitizer loses track of threads in a fork of a process that has threads",
+    ),
+}
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Skip what is about memory where a sanitizer takes many times as much."""
+    """Skip what the sanitizer that is loaded, if one is, cannot run."""
     program = ctypes.CDLL(None)
-    if not any(hasattr(program, name) for name in _SANITIZERS):
-        return
-    reason = "a sanitizer is loaded, which takes terabytes of addresses and multiplies memory"
-    for item in items:
-        if item.get_closest_marker("measures_memory") is not None:
-            item.add_marker(pytest.mark.skip(reason=reason))
+    for marker, (symbols, reason) in _NOT_UNDER.items():
+        if not any(hasattr(program, symbol) for symbol in symbols):
+            continue
+        for item in items:
+            if item.get_closest_marker(marker) is not None:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 RunPython = Callable[..., str]

@@ -67,6 +67,7 @@ def fork(work):
 """
 
 
+@pytest.mark.threads_after_fork
 def test_children_of_a_process_that_scans(paths: tuple[Path, Path], run_python: Any) -> None:
     program = f"""{FORKS}
 def work():
@@ -90,6 +91,7 @@ for i in range(3):
     assert run_python(program, *paths) == ""
 
 
+@pytest.mark.threads_after_fork
 def test_children_that_a_callback_makes(paths: tuple[Path, Path], run_python: Any) -> None:
     """They are in the middle of a scan that nobody goes on with, and end or are told so."""
     program = f"""{FORKS}
@@ -129,7 +131,10 @@ def what_a_child_finds(path: Path) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param("fork", marks=pytest.mark.threads_after_fork), "forkserver", "spawn"],
+)
 def test_processes_of_multiprocessing(paths: tuple[Path, Path], method: str) -> None:
     small, _ = paths
     if method not in multiprocessing.get_all_start_methods():
