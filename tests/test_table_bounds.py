@@ -14,12 +14,14 @@ from arro3.core import Array, DataType, Table
 from arro3.io import write_ipc, write_parquet
 
 import fastdump
-from fastdump import StatsTable
+from fastdump import StatsTable, TableTooLargeError, testing
+from fastdump._cli import main
 from fastdump._table import arrow_column, table_limit
 from fastdump._table.checksum import KEY, PLACEHOLDER, add_checksum
 from fastdump._table.ipc_blocks import check_batches
 from fastdump._table.schema import KIND
 from fastdump._table.table_limit import TableLimit
+from fastdump.testing import TensorSpec, dump_header
 
 SUFFIXES = (".csv", ".json", ".arrow", ".parquet")
 UTF8, LARGE_UTF8 = DataType.utf8(), DataType.large_utf8()
@@ -243,3 +245,47 @@ def test_the_default_has_room_for_ten_million_rows() -> None:
     limit = TableLimit("t.parquet", KIND)
     limit.count_rows(10_000_000)
     assert table_limit.VARIABLE == "FASTDUMP_TABLE_MIB"
+
+
+# The rows of a scan
+
+
+@pytest.fixture
+def many_tensors(tmp_path: Path) -> Path:
+    """Return a dump of 80 KiB that has 40,960 tensors."""
+    empty = [TensorSpec(b"", "INT8", shape=())] * 4096
+    for i in range(10):
+        name = testing.dump_name("Add", f"a{i}", task_id=1, stream_id=1, timestamp=10**15 + i)
+        (tmp_path / name).write_bytes(dump_header(outputs=empty))
+    return tmp_path
+
+
+def test_rows_that_take_too_much_memory_are_an_error_that_says_what_to_do(
+    many_tensors: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FASTDUMP_ROWS_MIB", "100")
+    assert len(fastdump.stats(many_tensors)) == 40_960
+    monkeypatch.setenv("FASTDUMP_ROWS_MIB", "1")
+    for call in (fastdump.stats, fastdump.triage, lambda path: fastdump.compare(path, path)):
+        with pytest.raises(TableTooLargeError, match=r"more than 1 MiB.*FASTDUMP_ROWS_MIB"):
+            call(many_tensors)
+    # What is not selected takes no memory.
+    assert len(fastdump.stats(many_tensors, op_name="a3", index=range(100))) == 100
+    assert main(["ls", str(many_tensors)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "FASTDUMP_ROWS_MIB" in line
+    monkeypatch.setenv("FASTDUMP_ROWS_MIB", "much")
+    with pytest.raises(ValueError, match='FASTDUMP_ROWS_MIB is "much"'):
+        fastdump.stats(many_tensors)
+
+
+def test_long_names_count_for_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs = [np.zeros(1, np.int8)] * 200
+    for i in range(4):
+        name = testing.dump_name("Add", f"a{i}", task_id=1, stream_id=1, timestamp=10**15 + i)
+        testing.write_dump(tmp_path / name, op_name="y" * 4000, outputs=outputs)
+    monkeypatch.setenv("FASTDUMP_ROWS_MIB", "2")
+    with pytest.raises(TableTooLargeError):
+        fastdump.stats(tmp_path)
+    monkeypatch.setenv("FASTDUMP_ROWS_MIB", "4")
+    assert len(fastdump.stats(tmp_path)) == 800

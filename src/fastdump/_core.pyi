@@ -10,6 +10,9 @@ __version__: str
 class FormatError(Exception):
     """A file is not what its format asks for; fastdump raises DumpFormatError in its place."""
 
+class TableTooLargeError(Exception):
+    """The rows take too much memory; fastdump raises its own class of this name in its place."""
+
 class FileChangedError(FormatError):
     """A file is not in the state that was asked for; fastdump raises its own class instead."""
 

@@ -17,6 +17,7 @@ from fastdump._table.named_tensors import NamedTensors
 from fastdump._table.selected import selected_rows
 from fastdump._table.stats_table import StatsTable
 from fastdump._tensor.shown_path import root_of
+from fastdump.errors import TableTooLargeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,7 +83,10 @@ class TableScan:
     def run(self, progress: bool | Callable[[_core.Progress], object] | None = None) -> None:
         """Scan; `progress` is as in `stats`. An exception that it raises ends the scan."""
         with reporting(progress) as on_progress:
-            self._scan.run(on_progress, INTERVAL_S)
+            try:
+                self._scan.run(on_progress, INTERVAL_S)
+            except _core.TableTooLargeError as error:
+                raise TableTooLargeError(str(error)) from None
 
     def progress(self) -> _core.Progress:
         """Return how far the scan has come."""

@@ -82,6 +82,9 @@ def stats(
     ------
     NoDumpError
         If there is not a single row. The message says what is there instead.
+    TableTooLargeError
+        If the rows take more memory than FASTDUMP_ROWS_MIB allows, or a table in a file takes more
+        than FASTDUMP_TABLE_MIB.
     TypeError, ValueError
         If an argument has a value that it cannot have.
     OSError

@@ -71,7 +71,10 @@ class OperatorNotFoundError(FastdumpError, KeyError):
 
 
 class TableTooLargeError(FastdumpError, MemoryError):
-    """The table in a file takes more memory than it may; the message says how to allow more."""
+    """A table takes more memory than it may: in a file, or the rows of a scan.
+
+    The message says how to allow more.
+    """
 
 
 class MissingDependencyError(FastdumpError, ImportError):

@@ -17,6 +17,10 @@ void bind_errors(py::module_& module) {
   PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> layout_error;
   layout_error.call_once_and_store_result(
       [&] { return py::exception<LayoutError>(module, "LayoutError", PyExc_ValueError); });
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> table_too_large_error;
+  table_too_large_error.call_once_and_store_result([&] {
+    return py::exception<TableTooLargeError>(module, "TableTooLargeError", PyExc_MemoryError);
+  });
   py::register_local_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
@@ -34,6 +38,8 @@ void bind_errors(py::module_& module) {
       py::set_error(file_changed_error.get_stored(), error.what());
     } catch (const FormatError& error) {
       py::set_error(format_error.get_stored(), error.what());
+    } catch (const TableTooLargeError& error) {
+      py::set_error(table_too_large_error.get_stored(), error.what());
     } catch (const LayoutError& error) {
       py::set_error(layout_error.get_stored(), error.what());
     }

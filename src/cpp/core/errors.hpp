@@ -32,6 +32,12 @@ class FileChangedError : public FormatError {
   explicit FileChangedError(std::string_view what) : FormatError(std::string(what), 0) {}
 };
 
+// What there is to tell takes more memory than it may.
+class TableTooLargeError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // A system call failed, on a path if there is one.
 class SystemError : public std::runtime_error {
  public:

@@ -24,6 +24,7 @@
 #include "core/scan/file_job.hpp"
 #include "core/scan/locate.hpp"
 #include "core/scan/logical_tensor.hpp"
+#include "core/scan/row_limit.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "core/tree/file_opener.hpp"
 #include "core/tree/walk.hpp"
@@ -51,7 +52,8 @@ struct ScanThread {
   std::vector<FileDescription> dumps;  // memory that is reused
   FoundRows rows;
   SkippedFiles skipped;
-  ScanProgress done;  // since report()
+  ScanProgress done;             // since report()
+  std::uint64_t row_nbytes = 0;  // since report()
 };
 
 // The items are files, the jobs are large ones.
@@ -224,6 +226,7 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     for (const TensorRow& row : rows.tensors) n_bad += is_bad(row) ? 1 : 0;
     const std::size_t n_tensors = rows.tensors.size();
     thread.rows.add(tree_, rows);
+    thread.row_nbytes += row_nbytes(rows);
     thread.done.tensors += n_tensors;
     thread.done.bad += n_bad;
   }
@@ -251,6 +254,14 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     counters_.tensors.fetch_add(done.tensors, std::memory_order_relaxed);
     counters_.bad.fetch_add(done.bad, std::memory_order_relaxed);
     done = {};
+    const std::uint64_t nbytes =
+        row_nbytes_.fetch_add(thread.row_nbytes, std::memory_order_relaxed) + thread.row_nbytes;
+    thread.row_nbytes = 0;
+    if (nbytes > max_row_nbytes_) {
+      throw TableTooLargeError("the rows take more than " + std::to_string(max_row_nbytes_ >> 20) +
+                               " MiB of memory; select some of the tensors, or set "
+                               "FASTDUMP_ROWS_MIB to a larger number");
+    }
   }
 
   void end_thread(ScanThread& thread) override {
@@ -267,6 +278,8 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   EngineMeter meter_;
   std::mutex mutex_;
   std::vector<FoundRows> rows_;
+  const std::uint64_t max_row_nbytes_ = max_row_nbytes();
+  std::atomic<std::uint64_t> row_nbytes_ = 0;
 };
 
 // From as many on, what their rows took is worth a walk through the heap.

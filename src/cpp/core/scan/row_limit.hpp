@@ -1,0 +1,18 @@
+// How much memory the rows of a scan may take. Small files can tell of many tensors.
+#pragma once
+
+#include <cstdint>
+
+#include "core/scan/row.hpp"
+
+namespace fastdump {
+
+// About what some rows take in a block.
+std::uint64_t row_nbytes(const FileRows& rows);
+
+// The limit for the rows of one scan: FASTDUMP_ROWS_MIB, or a quarter of the machine's memory, as
+// the table takes as much again, and so does what is computed from it. Throws std::invalid_argument
+// if the variable is no number.
+std::uint64_t max_row_nbytes();
+
+}  // namespace fastdump
