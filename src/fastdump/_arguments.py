@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import stat
 from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
@@ -20,6 +21,24 @@ INT64_MIN = -(2**63)
 INT64_MAX = 2**63 - 1
 
 _C_INT_MAX = 2**31 - 1
+
+
+def is_directory(path: str) -> bool:
+    """Tell whether a path leads to a directory; raise OSError if that cannot be told."""
+    return stat.S_ISDIR(_mode_of(path))
+
+
+def is_regular_file(path: str) -> bool:
+    """Tell whether a path leads to a regular file; raise OSError if that cannot be told."""
+    return stat.S_ISREG(_mode_of(path))
+
+
+def _mode_of(path: str) -> int:
+    # os.path.isdir and os.path.isfile take a disk that fails for a path that leads nowhere.
+    try:
+        return os.stat(path).st_mode  # noqa: PTH116 (pathlib is slow to import)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return 0
 
 
 def check_level(level: str) -> None:

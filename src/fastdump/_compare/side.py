@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fastdump._arguments import PathLike, paths_text
+from fastdump._arguments import PathLike, is_regular_file, paths_text
 from fastdump._dump.dump import Dump
 from fastdump._stats import What, headers_of, source_of
 from fastdump._table.stats_table import StatsTable
@@ -65,7 +65,7 @@ def side_of(what: What, *, threads: int | None, follow_links: bool) -> Side:
     if not is_dump:
         del table  # it may be large, and is of no more use
         table = headers_of(found, level="basic", threads=threads, follow_links=follow_links)
-    is_file = len(table.roots) == 1 and os.path.isfile(table.roots[0])  # noqa: PTH113
+    is_file = len(table.roots) == 1 and is_regular_file(table.roots[0])
     return Side(_name(found), table, is_dump, is_file)
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from fastdump._arguments import is_directory
 from fastdump._dump.dump import empty_error, open
 from fastdump._dump.operator import Operator
 from fastdump._selection import Selection
@@ -69,7 +70,7 @@ def _directories(roots: Iterable[str], *, flat: bool) -> dict[str, Path]:
     roots = list(roots)
     below: dict[str, Path] = {}
     for root in roots:
-        if not os.path.isdir(root):  # noqa: PTH112
+        if not is_directory(root):
             below.setdefault(os.path.dirname(root), Path())  # noqa: PTH120
         elif len(roots) == 1 or flat:
             below[root] = Path()

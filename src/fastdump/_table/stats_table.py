@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 import numpy as np
 
-from fastdump._arguments import PathLike
+from fastdump._arguments import PathLike, is_regular_file
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.arrow_column import (
     codes_of,
@@ -348,7 +348,7 @@ def written_table(path: PathLike) -> StatsTable | None:
         suffix = format_suffix(name)
     except ValueError:
         return None
-    if not os.path.isfile(name):  # noqa: PTH113 (pathlib is slow to import)
+    if not is_regular_file(name):
         return None
     try:
         return read_stats(name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from fastdump._arguments import is_directory
+
 _ESCAPED = re.compile(rb"\\x([89a-f][0-9a-f])")
 
 
@@ -36,8 +38,13 @@ def root_of(paths: list[bytes]) -> str:
 
     Paths below a single directory are relative to it. The path of a single file is its name, and
     the paths of several roots begin with the root as it was given.
+
+    Raises
+    ------
+    OSError
+        If it cannot be told what the path leads to.
     """
     if len(paths) > 1:
         return os.getcwd()  # noqa: PTH109
     path = os.path.abspath(os.fsdecode(paths[0]))  # noqa: PTH100
-    return path if os.path.isdir(path) else os.path.dirname(path)  # noqa: PTH112, PTH120
+    return path if is_directory(path) else os.path.dirname(path)  # noqa: PTH120

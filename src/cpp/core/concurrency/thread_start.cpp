@@ -13,8 +13,8 @@
 namespace fastdump {
 namespace {
 
-// glibc reserves twice 64 MiB to give a thread an aligned heap of 64 MiB. What remains of it, and as
-// much again, is for buffers.
+// glibc reserves twice 64 MiB to give a thread an aligned heap of 64 MiB. What remains of it, and
+// as much again, is for buffers.
 constexpr std::size_t kBesideStack = std::size_t{192} << 20;
 
 bool is_limited() {
