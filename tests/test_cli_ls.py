@@ -11,6 +11,7 @@ import pytest
 
 from fastdump import testing
 from fastdump._cli import main
+from fastdump.testing import TensorSpec, dump_header
 
 START = 1_700_000_000_000_000
 ARRAY = np.ones((8, 4), np.float16)
@@ -240,3 +241,17 @@ def test_names_without_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     testing.write_dump(tmp_path / "1234567890", outputs=[ARRAY])
     assert main(["ls", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("1 file, ")
+
+
+def test_sizes_that_headers_claim_are_added_exactly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = TensorSpec(b"", "INT8", shape=(1 << 62,), size=1 << 62)
+    for i in range(5):
+        name = testing.dump_name("Add", f"a{i}", task_id=1, stream_id=1, timestamp=START + i)
+        (tmp_path / name).write_bytes(dump_header(outputs=[spec]))
+    assert main(["ls", str(tmp_path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["bytes"] == document["dtypes"][0]["bytes"] == 5 * (1 << 62)
+    assert document["odd"]["absent"]["rows"] == 5
+    assert len(document["odd"]["absent"]["examples"]) == 3
