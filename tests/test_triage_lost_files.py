@@ -7,6 +7,8 @@ what came before is missing or unknown.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -17,6 +19,7 @@ from faulty_models import CLEAN, FAULTS, Planted, with_cut_files, without_files,
 
 import fastdump
 from fastdump import TriageReport
+from fastdump._triage.files import DumpFiles
 
 SEEDS = range(5)
 SHARE = 0.05
@@ -157,3 +160,17 @@ def test_nothing_but_a_truncated_file(tmp_path: Path) -> None:
     report = fastdump.triage(tmp_path)
     assert report.clean
     assert "1 tensor malformed" in report.notes
+
+
+@pytest.mark.parametrize(("error", "is_looked_for"), [(errno.EIO, True), (errno.ENOENT, False)])
+def test_files_are_looked_for_unless_they_are_known_to_be_gone(
+    error: int, is_looked_for: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_model(tmp_path, CLEAN, mode="output")
+    table = fastdump.stats(tmp_path)
+
+    def stat(path: str) -> os.stat_result:
+        raise OSError(error, os.strerror(error), path)
+
+    monkeypatch.setattr("fastdump._triage.files.os.stat", stat)
+    assert DumpFiles(table).are_at_hand is is_looked_for

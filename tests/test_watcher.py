@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
@@ -601,3 +603,19 @@ def test_the_overflow_demo(tmp_path: Path) -> None:
             "input": False,
             "output": True,
         }
+
+
+def test_a_change_whose_elements_cannot_be_read_again_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def describe(*arguments: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    write_watcher_demo(tmp_path)
+    (expected,) = fastdump.watcher(tmp_path).findings
+    monkeypatch.setattr(ByteComparison, "describe", describe)
+    report = fastdump.watcher(tmp_path)
+    (finding,) = report.findings
+    assert (finding.op_name, finding.seen_by) == (expected.op_name, expected.seen_by)
+    assert "its elements could not be read again: " in finding.note
+    assert "could not be read again" in str(report)

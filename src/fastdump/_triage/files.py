@@ -13,6 +13,17 @@ _MAX_HASHED_NBYTES = 2 << 30
 _READ_NBYTES = 4 << 20
 
 
+def _may_be_there(path: str) -> bool:
+    # Where a disk fails, the files are looked for, and what cannot be read is told.
+    try:
+        os.stat(path)  # noqa: PTH116 (pathlib is slow to import)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
 class DumpFiles:
     """Opens the files of a table's rows, as far as they are at hand.
 
@@ -22,13 +33,13 @@ class DumpFiles:
     Attributes
     ----------
     are_at_hand : bool
-        Whether any path that was scanned is there.
+        Whether any path that was scanned is there, as far as that can be told.
     unread : set of str
         Files that were looked for and could not be read, or not any more as they were.
     """
 
     def __init__(self, table: StatsTable) -> None:
-        self.are_at_hand = any(map(os.path.exists, table.roots))
+        self.are_at_hand = any(map(_may_be_there, table.roots))
         self.unread: set[str] = set()
         self._table = table
         self._tensors: dict[str, list[Tensor]] = {}

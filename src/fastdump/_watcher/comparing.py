@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
 from fastdump._selection import Selection
@@ -109,7 +108,11 @@ def first_change(
     change = comparison.change
     assert change is not None
     suspects = writes.suspects(seen, between, (change.first_byte, change.last_byte), compared)
+    note = comparison.note
     # A file that could be read a moment ago may be gone: that the tensor changed is known anyway.
-    with suppress(OSError, FileChangedError):
+    try:
         change = compared.describe(mine, seen, change)
-    return replace(comparison, is_first=True, change=change, suspects=suspects)
+    except (OSError, FileChangedError) as error:
+        lost = f"its elements could not be read again: {error}"
+        note = f"{note}; {lost}" if note else lost
+    return replace(comparison, is_first=True, change=change, suspects=suspects, note=note)

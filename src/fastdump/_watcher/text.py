@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from fastdump._watcher.records import WatcherComparison
+from fastdump._watcher.records import Change, WatcherComparison
 from fastdump._words.printable import printable
 from fastdump._words.quantities import shape_text
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE, number_cell
@@ -68,8 +68,13 @@ def _cells(finding: WatcherComparison) -> list[Cell]:
         Cell(finding.seen_as),
         Cell(printable(finding.same_until or "")),
         number_cell(change.n_bytes, BAD),
-        Cell(change.words or f"bytes {change.first_byte:,} to {change.last_byte:,}"),
+        Cell(change.words or _bytes_text(finding, change)),
     ]
+
+
+def _bytes_text(finding: WatcherComparison, change: Change) -> str:
+    text = f"bytes {change.first_byte:,} to {change.last_byte:,}"
+    return printable(f"{text}: {finding.note}" if finding.note else text)
 
 
 def unchecked_cell(comparison: WatcherComparison) -> Cell:
