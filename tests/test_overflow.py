@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastdump
-from fastdump import testing
+from fastdump import demo, testing
 from fastdump._overflow.status_bits import meaning_of, status_bits
 
 START = 1_700_000_000_000_000
@@ -502,3 +502,14 @@ def test_reference_records(reference_dumps: Path) -> None:
         assert (unit.fields["task_id"],) == task
         assert unit.overflowed
         assert unit.join == "none"
+
+
+def test_files_of_operators_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    demo.write_overflow_demo(tmp_path)
+    assert fastdump.overflow(tmp_path).notes == ()
+    finding = fastdump.overflow(tmp_path).findings[-1]
+    (tmp_path / finding.unit.operator.paths[0]).write_bytes(b"no dump")
+    report = fastdump.overflow(tmp_path)
+    assert report.notes == ("1 file could not be read",)
+    text = "\n".join("".join(cell.text for cell in line) for line in report.lines())
+    assert f"{finding.unit.operator.paths[0]}: malformed: " in text

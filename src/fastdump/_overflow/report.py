@@ -10,11 +10,14 @@ from fastdump._json import document
 from fastdump._overflow.records import OverflowFinding, OverflowRecord
 from fastdump._overflow.text import (
     DEFAULT_ROWS,
+    file_remarks,
     join_remarks,
     overflows_table,
     record_remarks,
 )
 from fastdump._report import Report
+from fastdump._table.arrow_column import is_in, is_null
+from fastdump._table.row import StatsRow
 from fastdump._table.row_text import row_table
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.printable import printable
@@ -53,9 +56,19 @@ class OverflowReport(Report):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How many records could not be read, if any."""
-        n_unread = sum(not record.units for record in self.records)
-        return (f"{counted(n_unread, 'record')} could not be read",) if n_unread else ()
+        """How many records, and how many files of the operators, could not be read, if any."""
+        n_records = sum(not record.units for record in self.records)
+        n_files = len(self._unread_files())
+        unread = [(n_records, "record"), (n_files, "file")]
+        return tuple(f"{counted(n, what)} could not be read" for n, what in unread if n)
+
+    def _unread_files(self) -> list[StatsRow]:
+        """Return the rows of files of operators that gave no tensor."""
+        if self.table is None:
+            return []
+        has_no_tensor = is_null(self.table.batch.column("io"))
+        is_ok = is_in(self.table.batch.column("status"), ("ok",))
+        return list(self.table[has_no_tensor & ~is_ok])
 
     def _details(self) -> dict[str, Any]:
         return {"records": document(self.records), "skipped": dict(self.skipped)}
@@ -87,7 +100,8 @@ class OverflowReport(Report):
             yield []
             yield [Cell(f"the first: {printable(', '.join(operator.paths))}", SUBTLE)]
             yield from row_table(operator.tensors, width=width).lines(ellipsis=ellipsis)
-        remarks = [*join_remarks(shown), *record_remarks(self.records)]
+        unread = self._unread_files()[:rows]
+        remarks = [*join_remarks(shown), *record_remarks(self.records), *file_remarks(unread)]
         if remarks:
             yield []
         for remark in remarks:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fastdump._overflow.records import OverflowFinding, OverflowRecord
 from fastdump._overflow.words import oddity_text
+from fastdump._table.row import StatsRow
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted
 from fastdump._words.styles import BAD, DOUBTFUL, SUBTLE, number_cell
@@ -37,6 +38,12 @@ def record_remarks(records: Sequence[OverflowRecord]) -> Iterator[Cell]:
     )
     if n_silent:
         yield Cell(f"{counted(n_silent, 'record')} in which no unit overflowed", SUBTLE)
+
+
+def file_remarks(unread: Iterable[StatsRow]) -> Iterator[Cell]:
+    """Yield which files of operators could not be read."""
+    for row in unread:
+        yield Cell(f"{printable(row.path)}: {row.status}: {printable(row.note or '')}", BAD)
 
 
 _COLUMNS = (
