@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 # Times have sixteen digits; names of exception dumps have a local time in their place.
 _FIRST_TIME, _END_OF_TIMES = 10**15, 10**16
