@@ -103,11 +103,15 @@ def _field(name: str) -> pa.Field:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def ctrl_c() -> Iterator[None]:
-    """Let SIGINT interrupt tests and what they start; a shell has it ignored in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def ending_signals() -> Iterator[None]:
+    """Let signals end tests and what they start; in the background some are ignored."""
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler),
+        signal.SIGHUP: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    }
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
