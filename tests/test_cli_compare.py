@@ -106,7 +106,7 @@ def test_json(runs: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None
     first = document["findings"][0]
     assert list(first) == [
         *("rank", "step", "timestamp", "op_type", "op_name", "path_a", "path_b", "tensor"),
-        *("cause", "input_error", "output_error", "added_error"),
+        *("cause", "suspect_a", "suspect_b", "input_error", "output_error", "added_error"),
     ]
     assert (first["op_name"], first["cause"]) == ("layers.2/Mul", "here")
     assert [op["op_name"] for op in document["findings"]] == [f.op_name for f in table.findings]

@@ -112,7 +112,7 @@ def test_counters_that_differ_between_runs(tmp_path: Path, counted: str) -> None
             name = counted.format(first + 3 * i)
             write_op(tmp_path / side, f"Add {name}", at=i, inputs=[X, X], outputs=[X + i])
     table = fastdump.compare(tmp_path / "a", tmp_path / "b")
-    assert set(table["paired_by"]) == {"normalised"}
+    assert set(table["paired_by"]) == {"sequence"}
     assert set(table["verdict"]) == {"equal"}
     # One more on one side: then nobody knows which of them it is, but by order.
     write_op(tmp_path / "b", f"Add {counted.format(36)}", at=40, inputs=[X, X], outputs=[X])
@@ -296,6 +296,102 @@ def test_longest_common_subsequence(a: list[int], b: list[int]) -> None:
             longer = max(lengths[i][j + 1], lengths[i + 1][j])
             lengths[i + 1][j + 1] = lengths[i][j] + 1 if x == y else longer
     assert len(pairs) == lengths[len(a)][len(b)]
+
+
+@given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 9), max_size=40))
+def test_common_subsequence_by_anchors(a: list[int], b: list[int]) -> None:
+    pairs = order.in_order_by_anchors(a, b)
+    assert all(a[i] == b[j] for i, j in pairs)
+    assert all(i < k and j < m for (i, j), (k, m) in itertools.pairwise(pairs))
+    # A sequence of which the other is a part is found as a whole.
+    assert len(order.in_order_by_anchors(a, a)) == len(a)
+    assert len(order.in_order_by_anchors(a, [x for x in a if x < 5])) == sum(x < 5 for x in a)
+
+
+def write_counted(root: Path, ops: str, first: int = 1) -> None:
+    """Write operators of the kinds that letters name, numbered through the step; C is a cast."""
+    for i, letter in enumerate(ops):
+        op_type = "ToCopy" if letter == "C" else f"Type{letter}"
+        name = f"{op_type} net.layer/{letter.lower()}_{first + i}"
+        value = np.full((2, 3), ord(letter), np.float32)
+        write_op(root, name, at=i, inputs=[value - 1], outputs=[value])
+
+
+def kinds_paired(table: ComparisonTable) -> list[tuple[str, str]]:
+    rows = table[~table.unpaired].filter(io="output")
+    return [(row.op_name or "", row.op_name_b or "") for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "pairs"),
+    [
+        # A cast more on one side; every later counter differs.
+        ("ABDABD", "ABCDABD", "11 22 34 45 56 67"),
+        ("ABDABD", "CACBDABCD", "12 24 35 46 57 69"),
+        # A cast on both sides is paired between the same neighbours.
+        ("ABCDAB", "ABCDCAB", "11 22 33 44 56 67"),
+        # One operator less, among others of its kind: what comes later stays together.
+        ("ABDEBF", "ABDEF", "11 22 33 44 65"),
+    ],
+)
+def test_counters_that_run_through_the_step(tmp_path: Path, a: str, b: str, pairs: str) -> None:
+    write_counted(tmp_path / "a", a)
+    write_counted(tmp_path / "b", b)
+    for names in ("ab", "ba"):
+        table = fastdump.compare(*(tmp_path / name for name in names))
+        found = [
+            (int(x.rpartition("_")[2]), int(y.rpartition("_")[2])) for x, y in kinds_paired(table)
+        ]
+        expected = [
+            tuple(map(int, pair if names == "ab" else pair[::-1])) for pair in pairs.split()
+        ]
+        assert sorted(found) == sorted(expected)
+        assert set(table[~table.unpaired]["verdict"]) == {"equal"}
+
+
+def test_counters_that_agree_are_names(tmp_path: Path) -> None:
+    write_counted(tmp_path / "a", "ABDABD")
+    write_counted(tmp_path / "b", "ABDABD")
+    assert set(fastdump.compare(tmp_path / "a", tmp_path / "b")["paired_by"]) == {"name"}
+
+
+def test_a_map_comes_before_counters(tmp_path: Path) -> None:
+    write_counted(tmp_path / "a", "ABDABD")
+    write_counted(tmp_path / "b", "ABCDABD")
+    names = {"net.layer/a_1": "net.layer/a_5"}
+    table = fastdump.compare(tmp_path / "a", tmp_path / "b", map=names)
+    assert ("net.layer/a_1", "net.layer/a_5") in kinds_paired(table)
+
+
+def test_casts_of_one_side_are_told_apart(tmp_path: Path) -> None:
+    write_counted(tmp_path / "a", "ABDABD")
+    write_counted(tmp_path / "b", "ABCDABD")
+    table = fastdump.compare(tmp_path / "a", tmp_path / "b")
+    assert table.unpaired_casts.sum() == table.unpaired.sum() == 2
+    assert table.sentence.endswith("; 2 tensors of casts only in b.")
+
+
+def test_another_kind_in_the_same_place(tmp_path: Path) -> None:
+    for side, kind in (("a", "Silu"), ("b", "Gelu")):
+        y = X * 2 if side == "a" else X * 3
+        write_op(tmp_path / side, "Add m/before", at=1, inputs=[X], outputs=[X])
+        write_op(tmp_path / side, f"{kind} m/{kind.lower()}", at=2, inputs=[X], outputs=[y])
+        write_op(tmp_path / side, "Add m/after", at=3, inputs=[y], outputs=[y])
+    table = fastdump.compare(tmp_path / "a", tmp_path / "b")
+    assert table.summary()["paired_by"] == {"name": 4, "replaced": 2}
+    first = table.findings[0]
+    assert (first.cause, first.suspect_a, first.suspect_b) == (
+        "replaced",
+        "Silu m/silu",
+        "Gelu m/gelu",
+    )
+    assert "Silu m/silu of a has Gelu m/gelu of b in its place" in table.sentence
+    # Without a neighbour that both have, nothing tells that the place is the same.
+    for side in "ab":
+        for path in (tmp_path / side).rglob("Add*"):
+            path.unlink()
+    table = fastdump.compare(tmp_path / "a", tmp_path / "b")
+    assert table.unpaired.all()
 
 
 def test_sequences_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,14 +22,16 @@ ORDER = [
     *("rank", "time", "device", "model", "model_id", "step", "timestamp"),
     *("op_type", "op_name", "layer", "io", "index", "path_a", "path_b", "offset_a", "offset_b"),
     *("dtype_a", "dtype_b", "format_a", "format_b", "shape_a", "shape_b"),
-    *("rank_b", "step_b", "op_type_b", "op_name_b", "io_b", "index_b", "paired_by"),
+    *("rank_b", "step_b", "op_type_b", "op_name_b", "io_b", "index_b", "execution_b"),
+    "paired_by",
     *("cosine_similarity", "max_abs_error", "mean_abs_error", "rmse"),
     *("relative_euclidean_distance", "max_rel_error", "mean_rel_error"),
     *("accumulated_relative_error", "kl_divergence", "mismatched", "ulp_max"),
     *("only_a_bad", "only_b_bad", "both_bad", "bit_equal", "count"),
     *("max_abs_error_index", "first_mismatch", "mean_a", "mean_b"),
     *("standard_deviation_a", "standard_deviation_b", "max_a", "max_b", "min_a", "min_b"),
-    *("l2norm_a", "l2norm_b", "statistics_difference", "verdict", "status", "note"),
+    *("l2norm_a", "l2norm_b", "statistics_difference", "verdict", "expected_error"),
+    *("status", "note"),
 ]
 
 

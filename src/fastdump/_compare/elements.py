@@ -11,6 +11,7 @@ from arro3.core import Table
 from fastdump import _core
 from fastdump._arguments import INT64_MAX
 from fastdump._compare.logical_order import SizesDifferError, check_shapes, in_one_order
+from fastdump._compare.mask_constants import may_be_masked_apart
 from fastdump._compare.materialised import compare_materialised
 from fastdump._compare.metrics import Metrics
 from fastdump._compare.progress import CompareProgress
@@ -29,6 +30,9 @@ from fastdump.errors import DumpFormatError, LayoutError, UnsupportedDTypeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_MAX_MASK_NBYTES = 1 << 30
+"""Larger tensors are not loaded to tell their masks apart."""
 
 _NOT_COMPARED = "interrupted before this pair"
 
@@ -90,6 +94,10 @@ class ElementComparison:
             self._compare_in_memory(row)
             self.done = self._after(1, a.nbytes[row] + b.nbytes[row])
             report(self.done)
+        for row in may_be_masked_apart(metrics).tolist():
+            if max(a.nbytes[row], b.nbytes[row]) <= _MAX_MASK_NBYTES:
+                self._compare_in_memory(row, without_masks=True)
+                report(self.done)
         report(self.done)
 
     def _without_those_that_cannot(self) -> NDArray[np.bool_]:
@@ -228,7 +236,7 @@ class ElementComparison:
         bits = min(BITS.get(dtypes[row] or "", 8) for dtypes in (self._a.dtype, self._b.dtype))
         return bits < 8 and self.metrics.status[row] == "unsupported"
 
-    def _compare_in_memory(self, row: int) -> None:
+    def _compare_in_memory(self, row: int, *, without_masks: bool = False) -> None:
         different, numbers = self.tolerances
         try:
             metrics, note = compare_materialised(
@@ -237,6 +245,7 @@ class ElementComparison:
                 tolerance=different[numbers[row]],
                 kl=self._kl,
                 threads=self._threads,
+                without_masks=without_masks,
             )
         except (
             LayoutError,

@@ -17,6 +17,7 @@ _SLICE = re.compile(r"_lxslice\d+$")
 _COUNTER = re.compile(r"(?:op)?\d+")
 _CONVERTED = re.compile(r"\.(?:input|output|space|l1buffer)\.\d+(?:\..*)?\.npy$")
 _DIGITS_AT_END = re.compile(r"\d+$")
+_MAX_DIGITS = 18
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -65,3 +66,14 @@ def without_counter(name: str | None) -> str | None:
         words.pop()
     words[-1] = _DIGITS_AT_END.sub("", words[-1]) or words[-1]
     return "_".join(words) or None
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def counter_of(name: str | None) -> int | None:
+    """Return the number that `without_counter` takes away; None if there is none.
+
+    >>> counter_of("model.layers.1.self_attn/mm_111")
+    111
+    """
+    found = _DIGITS_AT_END.search((name or "")[-_MAX_DIGITS:])
+    return None if found is None else int(found[0])

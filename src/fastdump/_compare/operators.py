@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._compare.keys import key_of, occurrences
+from fastdump._compare.errors_of_rows import executions, places, row_errors
+from fastdump._compare.suspects import Suspects, Suspicion
 from fastdump._compare.where import NULL
 from fastdump._json import NOT_IN_JSON
-from fastdump._table.arrow_column import (
-    codes_of,
-    integer_array,
-    is_in,
-    is_null,
-    real_array,
-    text_list,
-)
+from fastdump._table.arrow_column import integer_array, is_in, is_null
 from fastdump._words.places import tensor_name
-from fastdump._words.quantities import is_integer
 
 if TYPE_CHECKING:
-    from arro3.core import Array, RecordBatch
+    from arro3.core import RecordBatch
     from numpy.typing import NDArray
 
 
@@ -48,6 +41,14 @@ class DivergentOperator:
         "here": its outputs diverge although all its inputs were compared and agree. "inherited":
         an input diverges already. "unknown": its outputs diverge, no input is known to, but not all
         inputs were compared. "input": an input diverges and no output does, or none was compared.
+
+        Where an input diverges although no output before it does in its rank and step, the cause
+        is more exact. "parameter": no operator made the input, and the other inputs agree.
+        "unpaired": an operator that only one side has may have made it. "rewired": on each side
+        another operator made it. And "replaced": it stands in the place of another operator of
+        `b`, its inputs agree and its outputs diverge.
+    suspect_a, suspect_b
+        The operators that the cause means, of `a` and of `b`, type and name; None if there is none.
     input_error, output_error
         Largest error of the inputs, and of the outputs; None if none was compared.
     added_error
@@ -66,35 +67,12 @@ class DivergentOperator:
     path_b: str | None
     tensor: str
     cause: str
+    suspect_a: str | None
+    suspect_b: str | None
     input_error: float | None
     output_error: float | None
     added_error: float | None
     row: int = field(metadata=NOT_IN_JSON)
-
-
-def row_errors(batch: RecordBatch) -> NDArray[np.float64]:
-    """Return the error of each row, NaN where nothing was compared; see `DivergentOperator`."""
-    error = np.fmax(
-        real_array(batch.column("relative_euclidean_distance")),
-        real_array(batch.column("statistics_difference")),
-    )
-    # The distance between indices or identifiers means nothing.
-    is_discrete = _are_integers(batch.column("dtype_a")) & _are_integers(batch.column("dtype_b"))
-    count = np.maximum(integer_array(batch.column("count")), 1)
-    share = integer_array(batch.column("mismatched")) / count
-    is_discrete &= ~is_null(batch.column("mismatched"))
-    error = np.where(is_discrete, share, error)
-    bad = integer_array(batch.column("only_a_bad")) + integer_array(batch.column("only_b_bad"))
-    compared = ~is_null(batch.column("verdict"))
-    # Without a finite pair there is no distance.
-    error = np.where(compared & np.isnan(error), 0.0, error)
-    return np.where(bad > 0, np.inf, error)
-
-
-def _are_integers(dtypes: Array) -> NDArray[np.bool_]:
-    codes, names = codes_of(dtypes)
-    # The last element is the one that stands for null.
-    return np.array([*map(is_integer, names), False], np.bool_)[codes]
 
 
 def divergent_operators(batch: RecordBatch) -> list[DivergentOperator]:
@@ -106,7 +84,7 @@ def divergent_operators(batch: RecordBatch) -> list[DivergentOperator]:
     is_input, is_output = (is_in(batch.column("io"), (io,)) for io in ("input", "output"))
     error = row_errors(batch)
 
-    operator = _executions(batch)
+    operator = executions(batch)
     n = int(operator.max()) + 1
 
     def any_of(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -121,9 +99,17 @@ def divergent_operators(batch: RecordBatch) -> list[DivergentOperator]:
     output_error = largest(is_output & compared)
     input_diverges, output_diverges = any_of(is_input & diverges), any_of(is_output & diverges)
     is_sure = any_of(is_input & compared) & ~any_of(is_input & ~compared)
+    is_replaced = any_of(is_in(batch.column("paired_by"), ("replaced",)))
     # The first condition that holds decides.
     cause = np.select(
-        [~output_diverges, input_diverges, is_sure], ["input", "inherited", "here"], "unknown"
+        [
+            is_replaced & output_diverges & ~input_diverges,
+            ~output_diverges,
+            input_diverges,
+            is_sure,
+        ],
+        ["replaced", "input", "inherited", "here"],
+        "unknown",
     )
     _, first = np.unique(operator, return_index=True)
     timestamp = integer_array(batch.column("timestamp"), null=NULL)
@@ -135,27 +121,75 @@ def divergent_operators(batch: RecordBatch) -> list[DivergentOperator]:
     rows = np.flatnonzero(diverges)
     rows = rows[np.lexsort((-rows, error[rows], is_output[rows]))]
     worst = dict(zip(operator[rows].tolist(), rows.tolist(), strict=True))
+    where = places(batch)
+    suspects = Suspects(batch, where)
+    rows_of = _rows_by_number(operator)
     make = _maker(batch)
-    return [
-        make(worst[i], str(cause[i]), _known(input_error[i]), _known(output_error[i]))
-        for i in found[order].tolist()
-    ]
+    # Ranks and steps in which an output diverges already.
+    gone_wrong: set[int] = set()
+    records = []
+    for i in found[order].tolist():
+        rows, is_first = rows_of[i], int(where[first[i]]) not in gone_wrong
+        suspicion = suspects.behind(rows) if is_first and input_diverges[i] else None
+        if cause[i] == "replaced":
+            suspicion = Suspicion("replaced", worst[i], worst[i], worst[i])
+        if output_diverges[i]:
+            gone_wrong.add(int(where[first[i]]))
+        errors = _known(input_error[i]), _known(output_error[i])
+        records.append(make(worst[i], str(cause[i]), suspicion, *errors))
+    return records
+
+
+def added_errors(batch: RecordBatch) -> NDArray[np.float64]:
+    """Return by how much the error of each output exceeds those of its operator's inputs.
+
+    Infinite errors, rows that are no outputs, and those that were not compared have NaN.
+    """
+    error = row_errors(batch)
+    compared = ~is_null(batch.column("verdict")) & np.isfinite(error)
+    operator = executions(batch)
+    of_inputs = np.zeros(int(operator.max(initial=-1)) + 1)
+    inputs = compared & is_in(batch.column("io"), ("input",))
+    np.maximum.at(of_inputs, operator[inputs], error[inputs])
+    outputs = compared & is_in(batch.column("io"), ("output",))
+    return np.where(outputs, error - of_inputs[operator], np.nan)
+
+
+def _rows_by_number(operator: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return the rows of each operator."""
+    order = np.argsort(operator, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(operator[order])) + 1)
 
 
 def _maker(
     batch: RecordBatch,
-) -> Callable[[int, str, float | None, float | None], DivergentOperator]:
-    """Return a function that makes a record from the row to look at, the cause and the errors."""
+) -> Callable[[int, str, Suspicion | None, float | None, float | None], DivergentOperator]:
+    """Return a function that makes a record from the worst row, what is known of it, and errors."""
     names = ("rank", "step", "timestamp", "op_type", "op_name", "path_a", "path_b")
-    columns = {name: batch.column(name).to_pylist() for name in (*names, "io", "index")}
+    others = ("io", "index", "op_type_b", "op_name_b")
+    columns = {name: batch.column(name).to_pylist() for name in (*names, *others)}
+
+    def named(row: int | None, side: str) -> str | None:
+        if row is None:
+            return None
+        words = (columns[f"op_type{side}"][row], columns[f"op_name{side}"][row])
+        return " ".join(filter(None, words))
 
     def make(
-        row: int, cause: str, input_error: float | None, output_error: float | None
+        row: int,
+        cause: str,
+        suspicion: Suspicion | None,
+        input_error: float | None,
+        output_error: float | None,
     ) -> DivergentOperator:
+        if suspicion is not None:
+            row, cause = suspicion.row, suspicion.cause
         return DivergentOperator(
             **{name: columns[name][row] for name in names},
             tensor=tensor_name(columns["io"][row], columns["index"][row]),
             cause=cause,
+            suspect_a=None if suspicion is None else named(suspicion.of_a, ""),
+            suspect_b=None if suspicion is None else named(suspicion.of_b, "_b"),
             input_error=input_error,
             output_error=output_error,
             added_error=_added(input_error, output_error),
@@ -163,29 +197,6 @@ def _maker(
         )
 
     return make
-
-
-def _executions(batch: RecordBatch) -> NDArray[np.int64]:
-    """Return a number for each row, the same for all rows of one execution of an operator.
-
-    Files do not tell executions apart: a collective operator has one for inputs and one for
-    outputs, a converted dump one for each tensor. The first input belongs to the first output.
-    """
-    names, paths = text_list(batch.column("op_name")), text_list(batch.column("path_a"))
-    other_paths = text_list(batch.column("path_b"))
-    identity = [
-        name if name is not None else (path, other)
-        for name, path, other in zip(names, paths, other_paths, strict=True)
-    ]
-
-    def values(name: str) -> list[Hashable]:
-        found: list[Hashable] = list(batch.column(name).to_pylist())
-        return found
-
-    where = ("rank", "device", "model_id", "step", "model", "op_type")
-    operator = key_of(*map(values, where), identity).tolist()
-    occurrence = occurrences(key_of(operator, values("io"), values("index")))
-    return key_of(operator, occurrence.tolist())
 
 
 def _known(error: float) -> float | None:

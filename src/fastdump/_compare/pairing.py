@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from fastdump._compare.fusion import original_outputs, parts_of
-from fastdump._compare.keys import Keys, Masks, codes, combined, joined, key_of
+from fastdump._compare.keys import Keys, Masks, codes, combined, joined
 from fastdump._compare.mapping import tensor_of
 from fastdump._compare.names import dump_file_name, in_file_name, normalised, without_counter
 from fastdump._compare.order import in_order
+from fastdump._compare.replacement import ends_of_replaced
+from fastdump._compare.sequence import Execution, has_running_counters, in_sequence
 from fastdump._compare.side import Side
 from fastdump._compare.where import NULL, aligned
-from fastdump._table.arrow_column import integer_array, shape_list, text_list
+from fastdump._table.arrow_column import codes_of, integer_array, shape_list, text_list
 from fastdump._tensor.shown_path import file_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-HOW = ("map", "name", "normalised", "original", "order")
+HOW = ("map", "name", "sequence", "normalised", "original", "order", "replaced")
+
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 class Pairs(NamedTuple):
-    """Rows that belong together, in the order of `a`; `how` indexes `HOW`."""
+    """Rows that belong together, in the order of `a`.
+
+    Attributes
+    ----------
+    a, b : ndarray of int64, shape (pairs,)
+        Rows of either side.
+    how : ndarray of int64, shape (pairs,)
+        Indices into `HOW`.
+    execution_b : ndarray of int64, shape (rows of b,)
+        Number of the execution of each row, in the order in which they ran.
+    notes
+        What a person should know about the choice.
+    """
 
     a: NDArray[np.int64]
     b: NDArray[np.int64]
     how: NDArray[np.int64]
+    execution_b: NDArray[np.int64]
     notes: list[str]
 
 
@@ -46,11 +64,13 @@ def pair(a: Side, b: Side, names: Mapping[str, str] | None) -> Pairs:
     matching = _Matching(_Columns(a), _Columns(b))
     if names is not None:
         matching.by_map(names)
+    matching.by_sequence()
     matching.by_name()
     matching.by_file_name()
     matching.by_normalised_name()
     matching.by_original()
     matching.by_order()
+    matching.by_replacement()
     return matching.pairs()
 
 
@@ -82,12 +102,78 @@ class _Columns:
 
     @cached_property
     def execution(self) -> NDArray[np.int64]:
-        """For each row the number of the execution of an operator that it belongs to."""
-        paths = np.array(self.texts("path"), object)
-        paths[self.is_named] = None
+        """For each row the number of the execution of an operator that it belongs to.
+
+        Executions are numbered in the order of their first rows.
+        """
         numbers = ("rank", "step", "task_id", "stream_id", "timestamp")
-        columns = (self.integers(name).tolist() for name in numbers)
-        return key_of(*columns, self.op_type, self.op_name, paths.tolist())
+        columns = [self.integers(name) for name in numbers]
+        columns += [codes_of(self.side.batch.column(name))[0] for name in ("op_type", "op_name")]
+        paths = codes_of(self.side.batch.column("path"))[0]
+        columns.append(np.where(self.is_named, -1, paths))
+        # Rows of one execution lie together, as a rule: runs are far fewer than rows.
+        begins = np.ones(self.n, np.bool_)
+        begins[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+        run = np.cumsum(begins) - 1
+        firsts = [column[begins].astype(np.int64) for column in columns]
+        empty = np.zeros(0, np.int64)
+        key = combined(*(Keys(first, empty) for first in firsts)).a
+        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+        return np.asarray(np.argsort(np.argsort(first))[number][run], np.int64)
+
+    def tensor(self, row: int) -> tuple[str | None, int]:
+        """Return what tells the tensor of a row from others of its operator."""
+        return self.io[row], self._index[row]
+
+    @cached_property
+    def _index(self) -> list[int]:
+        # Many times as fast to index as an array.
+        found: list[int] = self.index.tolist()
+        return found
+
+    def executions(
+        self, rows: NDArray[np.bool_], keys: Sequence[_Key], ios: Container[str] | None = None
+    ) -> dict[_Key, list[Execution]]:
+        """Return executions in their order, by the key of their first row.
+
+        Parameters
+        ----------
+        rows
+            The rows that they have.
+        keys
+            A key for each row of the side.
+        ios
+            What tells one execution from another, of "input", "output" and others; None for all.
+        """
+        of_one: dict[int, list[int]] = {}
+        chosen = np.flatnonzero(rows)
+        for row, number in zip(chosen.tolist(), self.execution[chosen].tolist(), strict=True):
+            of_one.setdefault(number, []).append(row)
+        found: dict[_Key, list[Execution]] = {}
+        for its_rows in of_one.values():
+            first = its_rows[0]
+            tensors = tuple(
+                (*self.tensor(i), self.logical_shape[i])
+                for i in its_rows
+                if ios is None or self.io[i] in ios
+            )
+            execution = Execution(self.op_type[first], self.op_name[first], tensors, its_rows)
+            found.setdefault(keys[first], []).append(execution)
+        return found
+
+    def where_counters_run(
+        self, rows: NDArray[np.bool_], where: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the numbers in `where` whose operators have names that carry running counters."""
+        chosen = np.flatnonzero(rows)
+        _, first = np.unique(self.execution[chosen], return_index=True)
+        first = chosen[np.sort(first)]
+        found = [
+            key
+            for key in np.unique(where[first]).tolist()
+            if has_running_counters([self.op_name[i] for i in first[where[first] == key].tolist()])
+        ]
+        return np.array(found, np.int64)
 
 
 class _Matching:
@@ -99,6 +185,8 @@ class _Matching:
         self._how = np.zeros(a.n, np.int64)
         # Rows that no further way may pair.
         self._taken = Masks(~a.is_tensor, ~b.is_tensor)
+        # Rows whose names tell where in the step they ran, and nothing more.
+        self._named_by_position = Masks(np.zeros(a.n, np.bool_), np.zeros(b.n, np.bool_))
         self.notes: list[str] = []
         columns = []
         for name in ("rank", "step"):
@@ -117,7 +205,7 @@ class _Matching:
 
     def pairs(self) -> Pairs:
         a = np.flatnonzero(self._partner.a >= 0)
-        return Pairs(a, self._partner.a[a], self._how[a], self.notes)
+        return Pairs(a, self._partner.a[a], self._how[a], self._b.execution, self.notes)
 
     def by_map(self, names: Mapping[str, str]) -> None:
         a, b = self._a, self._b
@@ -154,6 +242,59 @@ class _Matching:
         self._taken.a[[in_file_name(name) in operators for name in a.op_name]] = True
         self._taken.b[[in_file_name(name) in partners for name in b.op_name]] = True
 
+    def by_sequence(self) -> None:
+        """Pair operators by what runs around them where the counters in their names differ."""
+        found = self._counted_apart()
+        if not found.both():
+            return
+        # What only one side dumps does not tell operators apart.
+        ios = {*filter(None, self._a.io)} & {*filter(None, self._b.io)}
+        of_a, of_b = (
+            side.executions(rows, where.tolist(), ios)
+            for side, rows, where in zip((self._a, self._b), found, self._where, strict=True)
+        )
+        for where, executions in of_a.items():
+            partners = of_b.get(where, [])
+            for i, j in in_sequence(executions, partners):
+                self._set_execution(executions[i], partners[j])
+        # What has no partner now could have one of its name only by chance.
+        self._named_by_position.a[found.a] = True
+        self._named_by_position.b[found.b] = True
+
+    def _set_execution(self, a: Execution, b: Execution) -> None:
+        how = "name" if a.op_name == b.op_name else "sequence"
+        rows_b = {self._b.tensor(row): row for row in b.rows}
+        for row in a.rows:
+            partner = rows_b.get(self._a.tensor(row))
+            if partner is not None:
+                self._set(row, partner, how)
+
+    def _counted_apart(self) -> Masks:
+        """Return the rows, of whole ranks and steps, whose names carry different counters.
+
+        Names carry counters if their numbers increase in the order of execution. They are the same
+        if all rows of one side are in the other, under the same name and with the same shape.
+        """
+        left = self._left_named()
+        found = Masks(np.zeros_like(left.a), np.zeros_like(left.b))
+        if not left.both():
+            return found
+        if self._a.op_name == self._b.op_name and self._a.op_type == self._b.op_type:
+            return found
+        counted_a = self._a.where_counters_run(left.a, self._where.a)
+        counted_b = self._b.where_counters_run(left.b, self._where.b)
+        candidates = np.intersect1d(counted_a, counted_b)
+        if not len(candidates):
+            return found
+        keys = self._name_keys(None, with_type=True)
+        keys = combined(keys, codes(self._a.logical_shape, self._b.logical_shape))
+        for where in candidates.tolist():
+            a, b = left.a & (self._where.a == where), left.b & (self._where.b == where)
+            lacks = np.isin(keys.a[a], keys.b[b], invert=True).any()
+            if lacks and np.isin(keys.b[b], keys.a[a], invert=True).any():
+                found.a[a] = found.b[b] = True
+        return found
+
     def by_name(self) -> None:
         for rewrite in (None, in_file_name):
             self._join_names(rewrite, "name", with_type=True)
@@ -164,7 +305,7 @@ class _Matching:
         Where an operator's name was too long for a file, digits stand for it, from which a
         converted file cannot tell the operator.
         """
-        left = self._left
+        left = self._left_without_positions()
         if left.both():
             stems = (list(map(dump_file_name, side.texts("path"))) for side in (self._a, self._b))
             self._join(combined(self._where, self._tensor, codes(*stems)), "name", left)
@@ -257,48 +398,64 @@ class _Matching:
         if all(side.side.is_file for side in (self._a, self._b)):
             self._by_place()
             return
-        left = self._left
-        groups_a, groups_b = self._operators(self._a, left.a), self._operators(self._b, left.b)
-        for key, operators_a in groups_a.items():
-            operators_b = groups_b.get(key, [])
-            tokens_a, tokens_b = ([op.token for op in ops] for ops in (operators_a, operators_b))
+        left = self._left_without_positions()
+        groups_a, groups_b = self._unpaired(self._a, left.a), self._unpaired(self._b, left.b)
+        for key, of_a in groups_a.items():
+            of_b = groups_b.get(key, [])
+            tokens_a, tokens_b = ([(op.op_type, op.tensors) for op in ops] for ops in (of_a, of_b))
             for i, j in in_order(tokens_a, tokens_b):
-                self._set(operators_a[i].rows, operators_b[j].rows, "order")
+                self._set(of_a[i].rows, of_b[j].rows, "order")
 
     def _by_place(self) -> None:
         """Pair the tensors of two files by input or output and index, then by shape."""
         for keys in (self._tensor, codes(self._a.logical_shape, self._b.logical_shape)):
             self._join(keys, "order", self._left)
 
-    def _operators(self, side: _Columns, left: NDArray[np.bool_]) -> dict[Any, list[_Operator]]:
-        """Return the operators without any paired tensor, by rank, step and neighbour."""
+    def by_replacement(self) -> None:
+        """Pair what goes into, and comes out of, operators that stand in each other's place.
+
+        They are of other kinds, run between the same two paired operators, and have an input and an
+        output of the same shapes. Several may stand in place of one: a function and its parts.
+        """
+        left = self._left
+        if not left.both() or any(side.side.is_file for side in (self._a, self._b)):
+            return
+        groups_a, groups_b = (
+            self._unpaired(side, rows, is_next=True)
+            for side, rows in ((self._a, left.a), (self._b, left.b))
+        )
+        for key, of_a in groups_a.items():
+            if key[1] >= 0 and key[2] >= 0 and key in groups_b:
+                for row_a, row_b in ends_of_replaced(of_a, groups_b[key]):
+                    self._set(row_a, row_b, "replaced")
+
+    def _unpaired(
+        self, side: _Columns, left: NDArray[np.bool_], *, is_next: bool = False
+    ) -> dict[tuple[int, ...], list[Execution]]:
+        """Return the operators without any paired tensor, by rank, step and neighbour.
+
+        The neighbour is the last paired operator before them, and with `is_next` also the next one
+        after them, numbered as in `a`; -1 if there is none.
+        """
         is_a = side is self._a
         where = self._where.a if is_a else self._where.b
         partner = self._partner.a if is_a else self._partner.b
-        # For each row the execution, numbered as in a, of the last paired row before it.
+
+        def numbered(neighbour: NDArray[np.int64]) -> NDArray[np.int64]:
+            in_a = neighbour if is_a else partner[neighbour]
+            has_one = (neighbour >= 0) & (where[neighbour] == where)
+            return np.where(has_one, self._a.execution[in_a], -1)
+
         rows = np.arange(side.n)
-        last = np.maximum.accumulate(np.where(partner >= 0, rows, -1))
-        in_a = last if is_a else partner[last]
-        has_neighbour = (last >= 0) & (where[last] == where)
-        neighbour = np.where(has_neighbour, self._a.execution[in_a], -1)
+        # For each row, the last paired row before it, and the next one after it.
+        keys = [where, numbered(np.maximum.accumulate(np.where(partner >= 0, rows, -1)))]
+        if is_next:
+            after = np.minimum.accumulate(np.where(partner >= 0, rows, side.n)[::-1])[::-1]
+            keys.append(numbered(np.where(after < side.n, after, -1)))
         has_partner = np.zeros(side.execution.max(initial=0) + 1, np.bool_)
         has_partner[side.execution[partner >= 0]] = True
-        left_rows = np.flatnonzero(left & ~has_partner[side.execution])
-        rows_of: dict[int, list[int]] = {}
-        for row, execution in zip(
-            left_rows.tolist(), side.execution[left_rows].tolist(), strict=True
-        ):
-            rows_of.setdefault(execution, []).append(row)
-        groups: dict[Any, list[_Operator]] = {}
-        for rows_of_one in rows_of.values():
-            first = rows_of_one[0]
-            token = (
-                side.op_type[first],
-                *((side.io[i], int(side.index[i]), side.logical_shape[i]) for i in rows_of_one),
-            )
-            key = (int(where[first]), int(neighbour[first]))
-            groups.setdefault(key, []).append(_Operator(token, rows_of_one))
-        return groups
+        of_rows = list(zip(*(key.tolist() for key in keys), strict=True))
+        return side.executions(left & ~has_partner[side.execution], of_rows)
 
     # Steps that the ways share
 
@@ -306,8 +463,12 @@ class _Matching:
     def _left(self) -> Masks:
         return Masks((self._partner.a < 0) & ~self._taken.a, (self._partner.b < 0) & ~self._taken.b)
 
+    def _left_without_positions(self) -> Masks:
+        left, positions = self._left, self._named_by_position
+        return Masks(left.a & ~positions.a, left.b & ~positions.b)
+
     def _left_named(self) -> Masks:
-        left = self._left
+        left = self._left_without_positions()
         return Masks(left.a & self._a.is_named, left.b & self._b.is_named)
 
     def _name_keys(
@@ -341,11 +502,6 @@ class _Matching:
         self._partner.a[a] = b
         self._partner.b[b] = a
         self._how[a] = HOW.index(how)
-
-
-class _Operator(NamedTuple):
-    token: Hashable
-    rows: Sequence[int]
 
 
 def _texts(values: Iterable[str | None]) -> list[str]:

@@ -11,6 +11,7 @@ from arro3.core import Array, Field, RecordBatch, Schema
 
 from fastdump._arguments import check_engine, n_threads
 from fastdump._compare.elements import ElementComparison
+from fastdump._compare.explained import with_explained
 from fastdump._compare.metrics import Metrics, text_column
 from fastdump._compare.pairing import HOW, Pairs, pair
 from fastdump._compare.progress import CompareProgress
@@ -20,6 +21,7 @@ from fastdump._compare.statistics import compare_statistics, statistics_of
 from fastdump._compare.table import ComparisonTable
 from fastdump._compare.tensors import Tensors
 from fastdump._compare.tolerances import Tolerances
+from fastdump._compare.uninitialised import without_uninitialised
 from fastdump._compare.verdict import of_elements, of_statistics
 from fastdump._dump.absence import no_dump_error
 from fastdump._selection import Selection
@@ -102,13 +104,14 @@ class Comparing:
         if self._elements is not None:
             metrics = self._elements.metrics
             verdict = of_elements(metrics, *self._elements.tolerances)
+            bad_differ = np.zeros(len(metrics), np.bool_)  # told by each element
         else:
             a, b = statistics_of(self._a, self._pairs.a), statistics_of(self._b, self._pairs.b)
             metrics, bad_differ, is_rounded = compare_statistics(a, b)
             dtypes = (text_list(batch.column("dtype")) for batch in (a, b))
             tolerances = self._tolerances.of_pairs(*dtypes)
             verdict = of_statistics(metrics, bad_differ, is_rounded, *tolerances)
-        return ComparisonTable.compared(self._columns(metrics, verdict), self._head())
+        return ComparisonTable.compared(self._columns(metrics, verdict, bad_differ), self._head())
 
     def _head(self) -> dict[str, Any]:
         return {
@@ -123,7 +126,9 @@ class Comparing:
             "root_b": self._b.table.root,
         }
 
-    def _columns(self, metrics: Metrics, verdict: NDArray[np.object_]) -> RecordBatch:
+    def _columns(
+        self, metrics: Metrics, verdict: NDArray[np.object_], bad_differ: NDArray[np.bool_]
+    ) -> RecordBatch:
         """Return pairs and lone tensors in the order of `a`, then the tensors that only `b` has."""
         pairs, n_a, n_b = self._pairs, len(self._only_a), len(self._only_b)
         rows_a = np.concatenate((pairs.a, self._only_a, np.full(n_b, -1)))
@@ -133,6 +138,9 @@ class Comparing:
         number = np.where(order < len(pairs.a), order, -1)
 
         found: dict[str, Array] = {}
+        found["execution_b"] = column_with_nulls(
+            np.append(pairs.execution_b, -1)[rows_b], rows_b >= 0
+        )
         for names, side, rows in ((_OF_A, self._a, rows_a), (_OF_B, self._b, rows_b)):
             # Null where a side has no tensor.
             taken = column_with_nulls(np.maximum(rows, 0), rows >= 0)
@@ -147,13 +155,20 @@ class Comparing:
         found |= metrics.columns(number)
         found["paired_by"] = text_column(np.array(HOW, object)[pairs.how], number)
         found["verdict"] = text_column(verdict, number)
+        found["expected_error"] = column_with_nulls(
+            np.zeros(len(order)), np.zeros(len(order), bool)
+        )
         alone = [*_alone(self._a, self._only_a, "a"), *_alone(self._b, self._only_b, "b")]
         statuses, notes = zip(*alone, strict=True) if alone else ((), ())
         found["status"] = text_column(np.array([*metrics.status, *statuses], object), order)
         found["note"] = text_column(np.array([*metrics.note, *notes], object), order)
         arrays = [found[name] for name in COLUMN]
         types = Schema([Field(name, found[name].type) for name in COLUMN])
-        return RecordBatch.from_arrays(arrays, schema=KIND.schema({}, long_types(types)))
+        batch = RecordBatch.from_arrays(arrays, schema=KIND.schema({}, long_types(types)))
+        batch = without_uninitialised(batch)
+        if self._tolerances.are_asked:
+            return batch
+        return with_explained(batch, np.append(bad_differ, False)[number])
 
 
 def _selected(
@@ -172,7 +187,9 @@ def _selected(
     chosen = in_a[pairs.a]
     in_a[pairs.a] = False
     in_b[pairs.b] = False
-    kept = Pairs(pairs.a[chosen], pairs.b[chosen], pairs.how[chosen], pairs.notes)
+    kept = Pairs(
+        pairs.a[chosen], pairs.b[chosen], pairs.how[chosen], pairs.execution_b, pairs.notes
+    )
     return kept, np.flatnonzero(in_a), np.flatnonzero(in_b)
 
 

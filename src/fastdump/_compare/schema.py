@@ -42,9 +42,11 @@ class ComparisonRow:
         Element types, memory layouts and stored shapes.
     rank_b, step_b, op_type_b, op_name_b, io_b, index_b
         The same for the tensor of `b`.
+    execution_b
+        Number of the execution in `b`, in the order in which they ran, from 0.
     paired_by
-        How the two were found to belong together: "name", "normalised", "original", "order" or
-        "map".
+        How the two were found to belong together: "name", "sequence", "normalised", "original",
+        "order", "replaced" or "map".
     cosine_similarity
         Cosine similarity of the elements as two vectors.
     max_abs_error, mean_abs_error, rmse
@@ -74,8 +76,12 @@ class ComparisonRow:
         Known only where statistics were compared instead of elements. `statistics_difference` is a
         lower bound of how much the tensors differ; docs/compare.md defines it.
     verdict
-        "equal" (bit for bit), "close" or "diverges"; of statistics "similar" or "diverges"; None if
-        nothing was compared.
+        "equal" (bit for bit), "close" (within tolerance), "explained" (beyond the tolerance, but
+        not beyond `expected_error`) or "diverges"; of statistics "similar", "explained" or
+        "diverges"; None if nothing was compared.
+    expected_error
+        Largest error that the element types which took part explain, where the pair is beyond its
+        tolerance; docs/compare.md defines it. None if nothing explains an error.
     status
         "ok"; "only_in_a" or "only_in_b"; "truncated"; "absent"; "size_mismatch"; "unsupported";
         "malformed"; "unreadable"; "changed" (while the files were read); "not_compared".
@@ -111,6 +117,7 @@ class ComparisonRow:
     op_name_b: str | None
     io_b: str | None
     index_b: int | None
+    execution_b: int | None
     paired_by: str | None
     cosine_similarity: float | None
     max_abs_error: float | None
@@ -142,6 +149,7 @@ class ComparisonRow:
     l2norm_b: float | None
     statistics_difference: float | None
     verdict: str | None
+    expected_error: float | None
     status: str
     note: str | None
     _root_a: str | None = field(default=None, repr=False, compare=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastdump._compare.mask_constants import largest_near
 from fastdump._compare.metrics import Metrics
 from fastdump._table.arrow_column import integer_array, is_in, is_null, real_array, text_list
 
@@ -59,6 +60,12 @@ def compare_statistics(
 def _difference(a: RecordBatch, b: RecordBatch) -> NDArray[np.float64]:
     """Return the largest relative difference of the moments, NaN if none is known."""
     reals_a, reals_b = ({name: real_array(s.column(name)) for name in _MOMENTS} for s in (a, b))
+    ends_a, ends_b = (largest_near(reals["min"], reals["max"]) for reals in (reals_a, reals_b))
+    # Masked tensors are compared as multiples of their mask constants.
+    is_masked = ~np.isnan(ends_a) & ~np.isnan(ends_b) & (ends_a != ends_b)
+    for reals, ends in ((reals_a, ends_a), (reals_b, ends_b)):
+        for name in _MOMENTS:
+            reals[name] = reals[name] / np.where(is_masked, ends, 1.0)
     scale = np.fmax(np.abs(reals_b["max"]), np.abs(reals_b["min"]))
     largest = np.full(a.num_rows, np.nan)
     for name in _MOMENTS:

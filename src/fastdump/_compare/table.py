@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastdump._atomic import replacing
-from fastdump._compare.operators import DivergentOperator, divergent_operators, row_errors
+from fastdump._compare.error_growth import unit_roundoff
+from fastdump._compare.errors_of_rows import row_errors
+from fastdump._compare.operator_kinds import passes_values_on
+from fastdump._compare.operators import DivergentOperator, added_errors, divergent_operators
+from fastdump._compare.retyped import retyped_outputs
 from fastdump._compare.schema import KIND, METRICS, ComparisonRow
-from fastdump._compare.sentence import ComparisonSummary, sentence_of
+from fastdump._compare.sentence import NO_PARTNER, ComparisonSummary, Explained, sentence_of
 from fastdump._compare.text import (
     DEFAULT_ROWS,
     facts,
@@ -23,7 +27,7 @@ from fastdump._compare.text import (
 )
 from fastdump._report import Report
 from fastdump._selection import Conditions, Selection, takes_conditions
-from fastdump._table.arrow_column import count_by, is_in, is_null
+from fastdump._table.arrow_column import count_by, is_in, is_null, text_list
 from fastdump._table.column_table import ColumnTable
 from fastdump._table.selected import absence_text, matching_rows, selected_rows
 from fastdump._words.html import page
@@ -115,8 +119,34 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
     def sentence(self) -> str:
         """The result in one sentence that a person can act on."""
         first = self.first_divergence
-        row = None if first is None else self[first.row]
-        return sentence_of(self.summary(), self.findings, row, self.notes)
+        return sentence_of(
+            self.summary(),
+            self.findings,
+            None if first is None else self[first.row],
+            self.notes,
+            explained=self._most_explained(),
+            retyped=[self[row] for row in self._retyped],
+            casts=self[self.unpaired_casts].summary()["status"],
+        )
+
+    @functools.cached_property
+    def _retyped(self) -> list[int]:
+        return retyped_outputs(self._batch)
+
+    def _most_explained(self) -> Explained | None:
+        """Return what precision explains, None if there is nothing."""
+        rows = np.flatnonzero(self._is("verdict", "explained"))
+        if not len(rows):
+            return None
+        dtypes = {
+            dtype
+            for name in ("dtype_a", "dtype_b")
+            for dtype in self._batch.column(name).to_pylist()
+        }
+        coarsest = max(dtypes, key=lambda dtype: (unit_roundoff(dtype), dtype or ""))
+        added = added_errors(self._batch)
+        row = int(np.argmax(np.where(np.isnan(added), -np.inf, added)))
+        return Explained(coarsest or "", self[row], float(added[row]))
 
     @functools.cached_property
     def findings(self) -> tuple[DivergentOperator, ...]:
@@ -151,6 +181,16 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
     def unpaired(self) -> NDArray[np.bool_]:
         """Which rows have no partner, files that gave no tensor among them, shape (rows,)."""
         return is_null(self._batch.column("paired_by"))
+
+    @functools.cached_property
+    def unpaired_casts(self) -> NDArray[np.bool_]:
+        """Which rows are tensors of casts and copies that one side does without, shape (rows,)."""
+        is_alone = self.unpaired & self._is("status", *NO_PARTNER)
+        of_casts = np.zeros(len(self), np.bool_)
+        op_types = text_list(self._batch.column("op_type")) if is_alone.any() else []
+        for row in np.flatnonzero(is_alone).tolist():
+            of_casts[row] = passes_values_on(op_types[row])
+        return of_casts
 
     @property
     def first_divergence(self) -> DivergentOperator | None:
@@ -255,7 +295,8 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
 
         Diverging pairs come first, beginning with those in which only one tensor has NaN or Inf,
         then by error, largest first. Incomplete tensors follow, then tensors without a partner,
-        pairs that agree, by error, bit-equal pairs, and pairs that cannot be compared.
+        pairs whose error is explained, pairs that agree, by error, bit-equal pairs, and pairs that
+        cannot be compared.
         `DivergentOperator` defines the error. Ties keep their order.
 
         Parameters
@@ -271,8 +312,9 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
         if n is not None and n < 0:
             raise ValueError(f"n is {n}, expected 0 or more")
         error = row_errors(self._batch)
-        severity = np.full(len(self), 6)
+        severity = np.full(len(self), 6.0)
         severity[~np.isnan(error)] = 4
+        severity[self._is("verdict", "explained")] = 3.5
         severity[self._is("verdict", "equal")] = 5
         severity[self._is("status", "only_in_a", "only_in_b")] = 3
         severity[self._is("status", *_DAMAGED)] = 2

@@ -16,8 +16,14 @@ from fastdump._words.text_table import Cell, Column, TextTable
 
 DEFAULT_ROWS = 20
 
-_VERDICT_STYLES = {"diverges": BAD, "equal": GOOD, "close": GOOD, "similar": GOOD}
-_CAUSE_STYLES = {"here": BAD, "unknown": DOUBTFUL, "input": DOUBTFUL, "inherited": ""}
+_VERDICT_STYLES = {
+    "diverges": BAD,
+    "explained": GOOD,
+    "equal": GOOD,
+    "close": GOOD,
+    "similar": GOOD,
+}
+_CAUSE_STYLES = {"inherited": "", "unknown": DOUBTFUL, "input": DOUBTFUL}
 
 _COLUMNS = (
     Column("rank", right=True),
@@ -149,7 +155,7 @@ def _operator_cells(op: DivergentOperator) -> list[Cell]:
         Cell(_real(op.input_error)),
         Cell(_real(op.output_error)),
         Cell(_real(op.added_error)),
-        Cell(op.cause, _CAUSE_STYLES[op.cause]),
+        Cell(op.cause, _CAUSE_STYLES.get(op.cause, BAD)),
     ]
 
 

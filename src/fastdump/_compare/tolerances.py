@@ -78,6 +78,11 @@ class Tolerances:
         if self.max_mismatched is not None and self.max_mismatched > 1:
             raise ValueError(f"max_mismatched is {self.max_mismatched}, expected a share up to 1")
 
+    @property
+    def are_asked(self) -> bool:
+        """Whether the caller asks for any."""
+        return any(value is not None for value in asdict(self).values())
+
     def of(self, dtype_a: str | None, dtype_b: str | None) -> Tolerance:
         """Return the tolerance of two tensors: by the coarser of their types."""
         coarser = max(_class_of(dtype_a), _class_of(dtype_b), key=_COARSENESS.index)

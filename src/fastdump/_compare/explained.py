@@ -1,0 +1,237 @@
+"""Which divergence is explained by the precision of the element types that took part."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastdump._compare.error_growth import Operand, kind_of, largest_error, rounding_error
+from fastdump._compare.errors_of_rows import executions, places, row_errors
+from fastdump._table.arrow_column import (
+    column_of,
+    integer_array,
+    is_in,
+    is_null,
+    real_array,
+    text_list,
+)
+from fastdump._table.buffers import column_with_nulls
+from fastdump._words.quantities import is_integer
+
+if TYPE_CHECKING:
+    from arro3.core import RecordBatch
+    from numpy.typing import NDArray
+
+
+def with_explained(batch: RecordBatch, never: NDArray[np.bool_]) -> RecordBatch:
+    """Return the rows with the verdict "explained", and the expected error, where it applies.
+
+    Parameters
+    ----------
+    batch
+        The rows of a comparison.
+    never : ndarray of bool, shape (rows,)
+        Rows that differ in more than their error.
+    """
+    found = ExplainedErrors(batch, never)
+    verdicts = text_list(batch.column("verdict"))
+    for row in np.flatnonzero(found.explained).tolist():
+        verdicts[row] = "explained"
+    columns = {
+        "verdict": column_of(verdicts, "text"),
+        "expected_error": column_with_nulls(found.expected, ~np.isnan(found.expected)),
+    }
+    for name, column in columns.items():
+        number = batch.column_names.index(name)
+        batch = batch.set_column(number, batch.schema.field(name), column)
+    return batch
+
+
+_OF_A_VIEW = 4.0
+"""A part of a tensor may have so many times its relative error."""
+
+
+class ExplainedErrors:
+    """The pairs of a comparison, and which of those that diverge rounding explains.
+
+    An input is explained if an earlier operator made it and its error is, if it is a parameter that
+    one side has rounded to its type, or if it may be a part of an earlier output. An output is
+    explained if its inputs are, and if its error is at most what the operator makes of theirs, by
+    `largest_error`.
+
+    Attributes
+    ----------
+    expected : ndarray of float64, shape (rows,)
+        The largest error that is explained; NaN where that was not asked, because the pair agrees
+        within its tolerance.
+    explained : ndarray of bool, shape (rows,)
+        Which rows diverge, and no more than is explained.
+    """
+
+    def __init__(self, batch: RecordBatch, never: NDArray[np.bool_]) -> None:
+        n = batch.num_rows
+        self.expected = np.full(n, np.nan)
+        self.explained = np.zeros(n, np.bool_)
+        self._diverges = is_in(batch.column("verdict"), ("diverges",))
+        if not self._diverges.any():
+            return
+        self._error = np.where(never, np.inf, row_errors(batch))
+        self._compared = ~is_null(batch.column("verdict"))
+        self._is_input, self._is_output = (
+            is_in(batch.column("io"), (io,)) for io in ("input", "output")
+        )
+        self._fill_operands(batch)
+        self._op_type = text_list(batch.column("op_type"))
+        self._is_of_statistics = ~is_null(batch.column("statistics_difference"))
+        self._where = places(batch)
+        # Largest error so far that is explained or within tolerance, by rank and step.
+        agrees = self._is_output & self._compared & ~self._diverges & np.isfinite(self._error)
+        self._largest_so_far = _running_largest(self._error, agrees, self._where)
+        self._largest_explained: dict[int, float] = {}
+        # Ranks and steps in which an index or a flag differs, as rounding explains.
+        self._has_chosen: set[int] = set()
+        self._is_other_size = is_in(batch.column("status"), ("size_mismatch",))
+        self._outputs = self._outputs_by_content()
+        operator = executions(batch)
+        order = np.argsort(operator, kind="stable")
+        self._rows_of = np.split(order, np.flatnonzero(np.diff(operator[order])) + 1)
+        _, first = np.unique(operator, return_index=True)
+        gone_wrong: set[int] = set()
+        for number in np.argsort(first, kind="stable").tolist():
+            rows = self._rows_of[number]
+            where = int(self._where[rows[0]])
+            # Later errors of that rank and step may stem from what is not explained.
+            if self._diverges[rows].any() and where not in gone_wrong:
+                self._judge(rows)
+                if (self._diverges[rows] & ~self.explained[rows]).any():
+                    gone_wrong.add(where)
+
+    def _fill_operands(self, batch: RecordBatch) -> None:
+        self._count = np.maximum(integer_array(batch.column("count")), 0)
+        reals = {
+            name: real_array(batch.column(name))
+            for name in ("mean_b", "standard_deviation_b", "l2norm_b", "max_b", "min_b")
+        }
+        mean, deviation, largest, smallest = (
+            reals[name] for name in ("mean_b", "standard_deviation_b", "max_b", "min_b")
+        )
+        with np.errstate(all="ignore"):
+            norm = np.sqrt(self._count * (mean**2 + deviation**2))
+            norm = np.where(np.isnan(norm), reals["l2norm_b"], norm)
+            variance = norm**2 / np.maximum(self._count, 1) - mean**2
+            deviation = np.where(np.isnan(deviation), np.sqrt(np.maximum(variance, 0)), deviation)
+        self._norm, self._deviation = norm, np.nan_to_num(deviation)
+        self._largest = np.nan_to_num(np.fmax(np.abs(largest), np.abs(smallest)))
+        self._dtypes = list(
+            zip(text_list(batch.column("dtype_a")), text_list(batch.column("dtype_b")), strict=True)
+        )
+        contents = ("max_a", "min_a", "max_b", "min_b", "max_abs_error")
+        self._contents = [real_array(batch.column(name)).tolist() for name in contents]
+
+    def _outputs_by_content(self) -> dict[Hashable, list[int]]:
+        outputs: dict[Hashable, list[int]] = {}
+        for row in np.flatnonzero(self._is_output & self._compared).tolist():
+            outputs.setdefault(self._content(row), []).append(row)
+        return outputs
+
+    def _content(self, row: int) -> Hashable:
+        """Return what a tensor has in common with views of it, NaN as None."""
+        values = (column[row] for column in self._contents)
+        return int(self._where[row]), *(None if value != value else value for value in values)
+
+    def _judge(self, rows: NDArray[np.int64]) -> None:
+        """Tell which of the rows of one operator are explained."""
+        inputs = rows[self._is_input[rows]]
+        outputs = rows[self._is_output[rows]]
+        agrees = self._compared[outputs] & ~self._diverges[outputs]
+        sums_up = kind_of(self._op_type[rows[0]]) == "sum" and len(outputs) and agrees.all()
+        for row in inputs[self._diverges[inputs]].tolist():
+            self._judge_input(row)
+            if sums_up and not self._made_by(row):
+                # The same sum, added up in another order.
+                self.explained[row] = True
+        if (self._diverges[inputs] & ~self.explained[inputs]).any():
+            return
+        where = int(self._where[rows[0]])
+        compared = self._compared[inputs]
+        if not compared.all():
+            # Other choices of elements, by indices or masks, have other sizes.
+            if where in self._has_chosen and self._is_other_size[inputs[~compared]].all():
+                self.explained[outputs] |= self._diverges[outputs]
+            return
+        operands = [self._operand(row) for row in inputs.tolist()]
+        for row in outputs[self._diverges[outputs]].tolist():
+            self._judge_output(row, operands)
+            if self.explained[row] and all(map(is_integer, self._dtypes[row])):
+                self._has_chosen.add(where)
+
+    def _made_by(self, row: int) -> list[int]:
+        """Return the outputs before an input that have its content."""
+        return [made for made in self._outputs.get(self._content(row), ()) if made < row]
+
+    def _judge_input(self, row: int) -> None:
+        if not np.isfinite(self._error[row]) or np.isnan(self._norm[row]):
+            return
+        made_by = self._made_by(row)
+        if made_by:
+            maker = made_by[-1]
+            self.explained[row] = self.explained[maker] or not self._diverges[maker]
+            self.expected[row] = self.expected[maker]
+            return
+        of_a_view = _OF_A_VIEW * self._so_far(row)
+        self.expected[row] = max(rounding_error(self._operand(row)), of_a_view)
+        self.explained[row] = self._error[row] <= self.expected[row]
+
+    def _judge_output(self, row: int, inputs: list[Operand]) -> None:
+        if not np.isfinite(self._error[row]) or np.isnan(self._norm[row]):
+            return
+        if all(map(is_integer, self._dtypes[row])):
+            # The least error of an input may change which element is the largest.
+            expected = 1.0 if any(x.error for x in inputs) else 0.0
+        else:
+            if self._is_of_statistics[row]:
+                # Statistics differ by less than the elements do.
+                so_far = self._so_far(row)
+                inputs = [x._replace(error=max(x.error, so_far)) for x in inputs]
+            expected = largest_error(self._op_type[row], inputs, self._operand(row))
+        if np.isfinite(expected):
+            self.expected[row] = expected
+        if self._error[row] <= expected:
+            self.explained[row] = True
+            where = int(self._where[row])
+            known = self._largest_explained.get(where, 0.0)
+            self._largest_explained[where] = max(known, float(self._error[row]))
+
+    def _so_far(self, row: int) -> float:
+        """Return the largest error of an output before a row that needs no explanation."""
+        explained = self._largest_explained.get(int(self._where[row]), 0.0)
+        return max(float(self._largest_so_far[row]), explained)
+
+    def _operand(self, row: int) -> Operand:
+        error = self._error[row]
+        dtypes = self._dtypes[row]
+        if all(map(is_integer, dtypes)) and error > 0:
+            # Indices that differ choose other elements altogether.
+            error = np.inf
+        return Operand(
+            float(error),
+            float(np.nan_to_num(self._norm[row])),
+            float(self._largest[row]),
+            float(self._deviation[row]),
+            int(self._count[row]),
+            dtypes,
+        )
+
+
+def _running_largest(
+    values: NDArray[np.float64], among: NDArray[np.bool_], where: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return for each row the largest of the chosen values up to it, of its rank and step."""
+    chosen = np.where(among, values, 0.0)
+    found = np.zeros(len(values))
+    for key in np.unique(where):
+        of_key = where == key
+        found[of_key] = np.maximum.accumulate(chosen[of_key])
+    return found
