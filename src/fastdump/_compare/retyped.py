@@ -9,10 +9,11 @@ import numpy as np
 from fastdump._compare.error_growth import unit_roundoff
 from fastdump._compare.errors_of_rows import places
 from fastdump._compare.operator_kinds import passes_values_on
-from fastdump._table.arrow_column import is_in, is_null, text_list
+from fastdump._table.arrow_column import codes_of, is_in, is_null, text_list
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
+    from numpy.typing import NDArray
 
 
 def retyped_outputs(batch: RecordBatch) -> list[int]:
@@ -23,16 +24,19 @@ def retyped_outputs(batch: RecordBatch) -> list[int]:
     the order of execution.
     """
     outputs = is_in(batch.column("io"), ("output",)) & ~is_null(batch.column("paired_by"))
-    dtypes = [text_list(batch.column(f"dtype_{side}")) for side in "ab"]
-    floats = [row for row in np.flatnonzero(outputs).tolist() if all(_floats(dtypes, row))]
-    op_types = text_list(batch.column("op_type"))
-    found = [row for row in floats if dtypes[0][row] != dtypes[1][row]]
-    if 2 * len(found) >= len(floats):
+    of_a, of_b = (codes_of(batch.column(f"dtype_{side}")) for side in "ab")
+    floats = outputs & _are_floats(*of_a) & _are_floats(*of_b)
+    number = {name: code for code, name in enumerate(of_b[1])}
+    # The last element is the one that stands for null.
+    code_in_b = np.array([*(number.get(name, -1) for name in of_a[1]), -1])
+    differ = floats & (code_in_b[of_a[0]] != of_b[0])
+    if not differ.any() or 2 * differ.sum() >= floats.sum():
         return []
-    found = [row for row in found if not passes_values_on(op_types[row])]
+    op_types = text_list(batch.column("op_type"))
+    found = [row for row in np.flatnonzero(differ).tolist() if not passes_values_on(op_types[row])]
     where = places(batch)
     return sorted(found, key=lambda row: (int(where[row]), row))
 
 
-def _floats(dtypes: list[list[str | None]], row: int) -> list[bool]:
-    return [unit_roundoff(of_side[row]) > 0 for of_side in dtypes]
+def _are_floats(codes: NDArray[np.int64], names: list[str]) -> NDArray[np.bool_]:
+    return np.array([*(unit_roundoff(name) > 0 for name in names), False])[codes]
