@@ -133,6 +133,53 @@ def test_what_computes_with_uninitialised_memory_is_told(tmp_path: Path) -> None
     assert "allocated and not written to" in origin.cause
 
 
+@pytest.mark.parametrize("op_type", ["EmptyLike", "Empty", "NewEmpty", "EmptyStrided"])
+def test_memory_that_was_not_written_is_of_any_size(op_type: str, tmp_path: Path) -> None:
+    """It holds what was there before, other values in every step; then it is written to."""
+    dump = SmallDump(tmp_path)
+    largest = float(np.finfo(np.float16).max)
+    for step, (scale, value) in enumerate([(1.0, 0.5), (1e-4, largest), (5e3, -largest)]):
+        garbage = noise(8, 8, seed=step, dtype=np.float16) * np.float16(scale)
+        garbage[2, 2] = value
+        kept = (noise(8, 8, seed=step) > 0).astype(np.float16)
+        x = noise(8, 8, dtype=np.float16)
+        dump.op(f"{op_type} layers.0.drop/empty_like", [x], [garbage], step=step)
+        dump.op("Bernoulli layers.0.drop/bernoulli_", [garbage], [kept], step=step)
+        dump.op("Mul layers.0.drop/mul", [x, kept], [x * kept], step=step)
+    report = fastdump.triage(tmp_path)
+    assert report.clean, report.sentence
+
+
+def test_memory_that_holds_a_mask_again_does_not_make_it_a_finding(tmp_path: Path) -> None:
+    dump = SmallDump(tmp_path)
+    x, largest = noise(8, 8, dtype=np.float16), np.finfo(np.float16).max
+    hidden = np.tri(8, dtype=np.bool_)
+    mask = np.where(hidden, 0, -largest).astype(np.float16)
+    masked = np.where(hidden, x, -largest).astype(np.float16)
+    dump.op("Where mask", [hidden], [mask])
+    dump.op("Add scores", [x, mask], [masked])
+    dump.op("Softmax shares", [masked], [np.abs(x)])
+    dump.op("EmptyLike drop", [x], [masked])
+    dump.op("Bernoulli drop", [masked], [(x > 0).astype(np.float16)])
+    report = fastdump.triage(tmp_path)
+    assert report.clean, report.sentence
+
+
+def test_what_was_written_before_the_memory_was_used_again_is_told(tmp_path: Path) -> None:
+    """The same NaN, first made by an operator and then found in memory that it has left."""
+    dump = SmallDump(tmp_path)
+    x, bad = noise(8, 8), noise(8, 8)
+    bad[3] = np.nan
+    dump.op("MatMulV2 made", [x, x], [bad])
+    dump.op("Relu read", [bad], [np.maximum(bad, 0)])
+    dump.op("EmptyLike buffer", [], [bad])
+    dump.op("ZerosLike clear", [bad], [np.zeros((8, 8), np.float32)])
+    (found,) = fastdump.triage(tmp_path).findings
+    assert found.origin is not None
+    assert (found.kind, found.origin.operator.op_name) == ("nan", "made")
+    assert [run.operator.op_name for run in found.chain] == ["read"]
+
+
 # Padding
 
 

@@ -53,8 +53,6 @@ class Beginnings:
         What is harmless.
     hard : Infection
         The infection of NaN and infinities.
-    uninitialised : ndarray of bool, shape (rows,)
-        Inputs that are memory to which nothing was written.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -66,16 +64,16 @@ class Beginnings:
         self._is_two_valued = harmless.is_two_valued(rows)
         self.begun: list[Begun] = []
         self.suppressed: list[LooksBad] = []
-        self.uninitialised = np.zeros(rows.n, np.bool_)
         self._missing: set[tuple[int, int, int]] = set()
 
         self.hard = Infection(evidence, self._bad_values())
         self._add_hard()
         explained = self.hard.makes_bad | self.hard.reads_bad
-        at_max, at_min = kinds.saturated(rows)
+        written = evidence.written
+        at_max, at_min = (found & written for found in kinds.saturated(rows))
         self._add_near_limit(kinds.SATURATED, at_max, at_min, explained)
         explained = explained | executions.outputs_in(at_max | at_min)
-        high, low = kinds.near_overflow(rows)
+        high, low = (found & written for found in kinds.near_overflow(rows))
         self._add_near_limit(kinds.HEADROOM, high, low, explained)
         self._add_zeros(explained)
         self._add_jumps(explained, self.hard.bad | rows.neg_inf | at_max | at_min)
@@ -101,16 +99,13 @@ class Beginnings:
         if rows.table.level != "health":
             # Counts alone do not tell a mask from an accident.
             bad |= self._harmful(rows.neg_inf, rows.nan_or_pos_inf)
-        bad &= self._evidence.tensors
-        masks = rows.neg_inf & ~bad & self._evidence.tensors
+        bad &= self._evidence.written
+        masks = rows.neg_inf & ~bad & self._evidence.written
         self._suppress(harmless.MASK, kinds.INF, np.flatnonzero(masks))
 
-        allocated = rows.typed(harmless.EMPTY_TYPES)[rows.op] & (rows.io == OUTPUT) & bad
-        if allocated.any():
-            content = self._evidence.links.content
-            self.uninitialised = np.isin(content, content[allocated]) & (rows.io == INPUT)
-            self._suppress(harmless.UNINITIALISED, kinds.NAN, np.flatnonzero(allocated))
-            bad &= ~(allocated | self.uninitialised)
+        allocated = self._evidence.uninitialised & (rows.io == OUTPUT)
+        allocated &= rows.nan_or_pos_inf | rows.neg_inf
+        self._suppress(harmless.UNINITIALISED, kinds.NAN, np.flatnonzero(allocated))
 
         padding = self._only_in_padding(bad)
         self._suppress(harmless.PADDING, kinds.NAN, padding)
@@ -192,9 +187,8 @@ class Beginnings:
         explained: NDArray[np.bool_],
     ) -> None:
         """Add where values reached the limits of their type, or nearly, and are no mask."""
-        tensors = self._evidence.tensors
-        bad = (high | self._harmful(low, high)) & tensors
-        self._suppress(harmless.MASK, kind, np.flatnonzero(low & ~bad & tensors))
+        bad = high | self._harmful(low, high)
+        self._suppress(harmless.MASK, kind, np.flatnonzero(low & ~bad))
         search = find_origins(Infection(self._evidence, bad), only_referenced=True)
         is_mask = self._makes_masks_only(bad)
         masks: list[int] = []
@@ -247,7 +241,7 @@ class Beginnings:
         return np.where(is_only, has_inputs, (n_zero < n_known)[tensor])
 
     def _add_jumps(self, explained: NDArray[np.bool_], ignored: NDArray[np.bool_]) -> None:
-        ratio, usual = kinds.jumps(self._rows, ignored)
+        ratio, usual = kinds.jumps(self._rows, ignored | ~self._evidence.written)
         large = kinds.jumped(ratio)
         if not large.any():
             return

@@ -10,6 +10,7 @@ from fastdump._arguments import INT64_MAX
 from fastdump._triage.collectives import Collectives
 from fastdump._triage.executions import Executions
 from fastdump._triage.files import DumpFiles
+from fastdump._triage.harmless import EMPTY_TYPES
 from fastdump._triage.links import Links
 from fastdump._triage.other_runs import OtherRuns
 from fastdump._triage.records import OperatorRun
@@ -33,6 +34,11 @@ class Evidence:
     ----------
     tensors : ndarray of bool, shape (rows,)
         Inputs and outputs, each once.
+    uninitialised : ndarray of bool, shape (rows,)
+        Memory to which nothing was written: outputs of operators that allocate it, and the inputs
+        that read it. What it holds says nothing.
+    written : ndarray of bool, shape (rows,)
+        The other tensors.
     dumps_inputs, dumps_outputs : ndarray of bool, shape (lanes,)
         Whether any input, or output, of a lane was dumped.
     """
@@ -47,11 +53,21 @@ class Evidence:
         self.files = DumpFiles(table)
         is_tensor = (rows.io == INPUT) | (rows.io == OUTPUT)
         self.tensors: NDArray[np.bool_] = is_tensor & (executions.of_row != NONE)
+        self.uninitialised = self._uninitialised()
+        self.written = self.tensors & ~self.uninitialised
         n_lanes = len(rows.lanes)
         self.dumps_inputs = np.bincount(executions.lane, executions.n_inputs, n_lanes) > 0
         self.dumps_outputs = np.bincount(executions.lane, executions.n_outputs, n_lanes) > 0
         self._paths = table.batch.column("path")
         self._places = [table.batch.column(name) for name in ("time", "model", "model_id")]
+
+    def _uninitialised(self) -> NDArray[np.bool_]:
+        rows = self.rows
+        allocated = rows.typed(EMPTY_TYPES)[rows.op] & (rows.io == OUTPUT) & self.tensors
+        # Zeros, and tensors of which too little is known, are equal to many others.
+        tells = ~((rows.max == 0) & (rows.min == 0)) & ~np.isnan(rows.l2norm)
+        tells |= rows.nan_or_pos_inf | rows.neg_inf
+        return np.asarray(allocated | self.links.read_from(allocated & tells))
 
     def run(self, execution: int) -> OperatorRun:
         """Return an execution as a record."""

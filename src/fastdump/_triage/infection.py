@@ -27,7 +27,7 @@ class Infection:
     Attributes
     ----------
     bad : ndarray of bool, shape (rows,)
-        Inputs and outputs only.
+        Inputs and outputs only, of memory to which something was written.
     explained : ndarray of bool, shape (rows,)
         Bad inputs that may be a bad output of an earlier operator.
     reads_bad, makes_bad : ndarray of bool, shape (executions,)
@@ -39,7 +39,7 @@ class Infection:
     def __init__(self, evidence: Evidence, bad: NDArray[np.bool_]) -> None:
         executions = evidence.executions
         self.evidence = evidence
-        self.bad = bad & evidence.tensors
+        self.bad = bad & evidence.written
         self.explained = evidence.links.explained(self.bad)
         self._inputs = self._by_execution(INPUT)
         self._outputs = self._by_execution(OUTPUT)

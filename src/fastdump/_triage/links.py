@@ -65,6 +65,27 @@ class Links:
         found = np.flatnonzero(mask & (self._of_row != NONE))
         return found[np.lexsort((self._when[found], self.content[found]))]
 
+    def read_from(self, outputs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which inputs have the content of one of these outputs and of no later one.
+
+        `outputs`, and what is returned, have shape (rows,). Outputs after an input do not count.
+        """
+        found = np.zeros(len(outputs), np.bool_)
+        if not outputs.any():
+            return found
+        members = np.concatenate((self.reads, self._writes))
+        members = members[np.isin(self.content[members], self.content[outputs])]
+        # At equal times inputs come first: an operator may write to what it reads.
+        is_output = ~self._is_input[members]
+        members = members[np.lexsort((is_output, self._when[members], self.content[members]))]
+        place = np.arange(len(members))
+        last = np.maximum.accumulate(np.where(self._is_input[members], NONE, place))
+        maker = members[np.maximum(last, 0)]
+        is_read = self._is_input[members] & (last >= 0)
+        is_read &= self.content[maker] == self.content[members]
+        found[members] = is_read & outputs[maker]
+        return found
+
     def reads_after(self, output: int) -> tuple[int, int]:
         """Return the range of `reads` that may be an output: of its content, from its time on."""
         begin, end = _places(self._content_of_reads, self.content[output])

@@ -141,7 +141,7 @@ class _Story:
             describe = functools.partial(
                 describe_cause,
                 *(row.op_type or "", row, records),
-                reads_uninitialised=bool(self._beginnings.uninitialised[inputs].any()),
+                reads_uninitialised=bool(self._evidence.uninitialised[inputs].any()),
             )
             tensors = [files.tensor(read) if is_followed else None for read in inputs]
             try:
