@@ -1,11 +1,12 @@
 """Triage: which operator made the first bad value, and what followed from it.
 
 From a table to a report: `rows`, `executions`, `links`, `collectives` and `other_runs` make arrays
-of the table, once; `evidence` holds them. `kinds` says which rows show what, `harmless` what is
-meant to be so. An `infection` is what is bad in one way; `makers`, `readers` and `origins` find
-where it began, `senders` on which rank, and `beginnings` does this for each kind. `chain` follows
-what an infection reached, `replicas` compares ranks, `causes` looks inside one operator. `story`
-makes records of all this; `sentence` and `text` put them in words.
+of the table, once; `evidence` holds them. `counters` tells where names do not say which operators
+are the same in all steps. `kinds` says which rows show what, `harmless` what is meant to be so. An
+`infection` is what is bad in one way; `makers`, `readers` and `origins` find where it began,
+`senders` on which rank, and `beginnings` does this for each kind. `chain` follows what an infection
+reached, `replicas` compares ranks, `causes` looks inside one operator. `story` makes records of all
+this; `sentence` and `text` put them in words.
 """
 
 from __future__ import annotations

@@ -241,12 +241,14 @@ class Beginnings:
         return np.where(is_only, has_inputs, (n_zero < n_known)[tensor])
 
     def _add_jumps(self, explained: NDArray[np.bool_], ignored: NDArray[np.bool_]) -> None:
-        ratio, usual = kinds.jumps(self._rows, ignored | ~self._evidence.written)
+        rows = self._rows
+        varies = harmless.varies_by_nature(rows)[rows.op] | harmless.is_masked(rows)
+        ratio, usual = kinds.jumps(rows, ignored | varies | ~self._evidence.written)
         large = kinds.jumped(ratio)
         if not large.any():
             return
         inherited = kinds.jumped(ratio, kinds.INHERITED_RATIO)
-        bad = np.where(self._rows.io == INPUT, inherited, large)
+        bad = np.where(rows.io == INPUT, inherited, large)
         search = find_origins(Infection(self._evidence, bad), only_referenced=False)
         # Values that are made of infinite or saturated ones may well be of another size.
         explained = explained | self._executions.inputs_in(ignored)

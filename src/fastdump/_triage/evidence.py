@@ -74,7 +74,7 @@ class Evidence:
         executions = self.executions
         step, timestamp = int(executions.step[execution]), int(executions.timestamp[execution])
         rank, device = self.rows.lanes[int(executions.lane[execution])]
-        op_type, op_name = self.rows.ops[int(executions.op[execution])]
+        op_type, op_name = self.rows.named_ops[int(executions.named[execution])]
         # A whole record of each row would take ten times as long.
         rows = executions.rows_of(execution).tolist()
         paths = [self._paths[row].as_py() for row in rows]

@@ -32,7 +32,7 @@ class Executions:
         The execution of each row; NONE if a watcher dump repeats a tensor of another operator.
     n_repeated : int
         Number of rows that are such repetitions.
-    lane, step, op, timestamp, when : ndarray of int64, shape (n,)
+    lane, step, op, named, timestamp, when : ndarray of int64, shape (n,)
         Those of the earliest row; see `Rows`.
     last_when : ndarray of int64, shape (n,)
         The `when` of the latest row.
@@ -58,6 +58,7 @@ class Executions:
         self.lane = rows.lane[first]
         self.step = rows.step[first]
         self.op = rows.op[first]
+        self.named = rows.named[first]
         self.timestamp = rows.timestamp[first]
         self.when = rows.when[first]
         self.last_when = self.when.copy()
@@ -102,21 +103,21 @@ class Executions:
 
     def name(self, execution: int) -> str:
         """Return type and name of the operator."""
-        return " ".join(text for text in self._rows.ops[int(self.op[execution])] if text)
+        return " ".join(text for text in self._rows.named_ops[int(self.named[execution])] if text)
 
     def _repeats(self) -> NDArray[np.bool_]:
         """Return which executions only repeat, in a watcher dump, what another one made.
 
         They are named "{executed}_To_{watched}".
         """
-        if not any(_WATCHED in name for _, name in self._rows.ops):
+        if not any(_WATCHED in name for _, name in self._rows.named_ops):
             return np.zeros(self.n, np.bool_)
-        names = {in_file_name(name) for _, name in self._rows.ops}
+        names = {in_file_name(name) for _, name in self._rows.named_ops}
         repeats = [
             _WATCHED in name and in_file_name(name).rpartition(_WATCHED)[2] in names
-            for _, name in self._rows.ops
+            for _, name in self._rows.named_ops
         ]
-        return np.array(repeats, np.bool_)[self.op]
+        return np.array(repeats, np.bool_)[self.named]
 
 
 def _files(rows: Rows) -> NDArray[np.int64]:

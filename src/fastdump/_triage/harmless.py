@@ -53,6 +53,39 @@ _MASK_TYPES: Final = re.compile(
 )
 
 
+_VARYING_TYPES: Final = re.compile(
+    r"backward|grad|adam(?!ard)|momentum|rmsprop|ftrl|lamb(?!da)|sgd|accumulate"
+    r"|one_?hot|bin_?count|hist|non_?zero|unique|top_?k|gating|routing",
+    re.I,
+)
+_VARYING_NAMES: Final = re.compile(r"^[/_]|gradients?(?![a-z])|backward|optimizer", re.I)
+"""A name that begins with the separator has no module: what runs outside of the forward pass."""
+
+_MASKED_REACH: Final = 1000.0
+"""How many times farther down than up the values reach to which a finite mask was added."""
+
+
+def varies_by_nature(rows: Rows) -> NDArray[np.bool_]:
+    """Return which of `rows.ops` make values of any size: gradients, their sums, counts, routing.
+
+    A gradient may be zero but for rounding in one step, and not in the next.
+    """
+    named = [_VARYING_NAMES.search(name) is not None for _, name in rows.named_ops]
+    # Names that only counters tell apart are alike in all else.
+    by_name = np.zeros(len(rows.ops), np.bool_)
+    by_name[rows.op] = np.array(named, np.bool_)[rows.named]
+    return np.asarray(rows.typed(_VARYING_TYPES) | by_name)
+
+
+def is_masked(rows: Rows) -> NDArray[np.bool_]:
+    """Return which rows look as if a mask of a large negative number was added to some elements.
+
+    Their size tells how many these are.
+    """
+    reach = _MASKED_REACH * np.maximum(np.abs(rows.max), 1)
+    return np.asarray(rows.is_float & (rows.min <= -reach))
+
+
 def makes_masks(rows: Rows) -> NDArray[np.bool_]:
     """Return which of `rows.ops` put constants where a condition says so, or are called mask."""
     named = np.array(["mask" in name.lower() for _, name in rows.ops], np.bool_)

@@ -120,11 +120,12 @@ def jumps(rows: Rows, ignored: NDArray[np.bool_]) -> tuple[NDArray[np.float64], 
     sizes = magnitude(rows)
     sizes[ignored] = np.nan
     layers = _without_layer_numbers(rows.ops)[rows.op]
-    in_layers = np.where(layers == NONE, np.nan, sizes)
+    # Without their counters, names do not tell the operators of a layer apart.
+    in_layers = np.where((layers == NONE) | rows.counters_shift, np.nan, sizes)
     # Most tensors are of about the same size in all steps, on all ranks and in all layers.
     sizes[~_varies(sizes, rows.op, rows)] = np.nan
     in_layers[~_varies(in_layers, layers, rows)] = np.nan
-    tensor = mixed(rows.op, rows.io, rows.index)
+    tensor = mixed(rows.op, rows.signature, rows.io, rows.index)
     layer = mixed(rows.lane, rows.step, layers, rows.io, rows.index)
     ratios = np.stack(
         (

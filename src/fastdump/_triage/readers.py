@@ -98,6 +98,9 @@ def start_before(
         return _start_at_maker(search, int(found[-1]), index, reader, row)
     if evidence.collectives.is_collective[op] and search.received(reader, row, op):
         return None
+    if rows.counters_shift:
+        # The step may have taken another branch.
+        return None if only_referenced else _start_without_reference(search, reader, row)
     others_missing = _missing_before(search, op, reader, row)
     if others_missing is None:
         return None

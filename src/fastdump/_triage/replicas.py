@@ -148,11 +148,12 @@ def missing_operators(evidence: Evidence, not_compared: dict[int, list[int]]) ->
     """Return operators that a lane lacks in a step although others have them, by time.
 
     The lane has to have them in another step, or to be the only one that lacks them while at least
-    two have them. Steps that a lane lacks as a whole are `not_compared`.
+    two have them. Steps that a lane lacks as a whole are `not_compared`. Where counters shift,
+    ranks take branches, and none lacks what others have.
     """
     executions = evidence.executions
     n_lanes, n_ops = len(evidence.rows.lanes), len(evidence.rows.ops)
-    if n_lanes < 2:
+    if n_lanes < 2 or evidence.rows.counters_shift:
         return []
     pairs, first, pair = np.unique(
         mixed(executions.step, executions.op), return_index=True, return_inverse=True

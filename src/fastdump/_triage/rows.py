@@ -7,16 +7,25 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from arro3.core import list_flatten, list_offsets
 
 from fastdump._arguments import INT64_MAX
 from fastdump._array.elements import LARGEST_FINITE
 from fastdump._op_name import in_file_name
 from fastdump._selection import IO
 from fastdump._table import severity
-from fastdump._table.arrow_column import codes_of, integer_array, is_in, is_null, real_array
+from fastdump._table.arrow_column import (
+    codes_of,
+    integer_array,
+    is_in,
+    is_null,
+    real_array,
+    values,
+)
+from fastdump._triage import counters
 
 if TYPE_CHECKING:
-    from arro3.core import RecordBatch
+    from arro3.core import Array, RecordBatch
     from numpy.typing import NDArray
 
     from fastdump._table.stats_table import StatsTable
@@ -45,9 +54,18 @@ class Rows:
     when : ndarray of int64
         Grows with time; equal where the order is not known.
     op : ndarray of int64
-        Index into `ops`.
+        Index into `ops`: the same operator in all steps and on all ranks.
     ops : list of (str, str)
-        Distinct pairs of op_type and op_name, '' for null.
+        op_type and op_name of each operator, '' for null; the name lacks a counter that is another
+        one in other steps.
+    named : ndarray of int64
+        Index into `named_ops`.
+    named_ops : list of (str, str)
+        Distinct pairs of op_type and op_name, as they are in the dump.
+    counters_shift : bool
+        Whether names end in a counter that is another one in other steps; see `counters`.
+    signature : ndarray of uint64
+        Equal where an operator has as many inputs and outputs, of the same types and shapes.
     op_type : ndarray of int64, shape (ops,)
         Index into `op_types` of each of `ops`.
     op_types : list of str
@@ -88,11 +106,7 @@ class Rows:
         self.offset = self._integers("offset")
 
         self.lane, self.lanes = _lanes(self._integers("rank"), self._integers("device"))
-        self.op, self.ops = _ops(batch)
-        types: dict[str, int] = {}
-        numbers = (types.setdefault(op_type, len(types)) for op_type, _ in self.ops)
-        self.op_type = np.fromiter(numbers, np.int64, len(self.ops))
-        self.op_types = list(types)
+        self.named, self.named_ops = _ops(batch)
         io_codes, io_names = codes_of(batch.column("io"))
         self.io = np.array([*map(IO.index, io_names), NONE], np.int64)[io_codes]
         self.when = self._when()
@@ -101,7 +115,7 @@ class Rows:
         model, _ = codes_of(batch.column("model"))
         self.place_key = mixed(
             *(self.lane, time, model, self._integers("model_id"), self.step),
-            *(self.op, self.task, self.stream),
+            *(self.named, self.task, self.stream),
         )
         self.operator_key = mixed(self.place_key, self._integers("context_id"), self.thread)
         self.execution_key = mixed(self.operator_key, self.timestamp)
@@ -111,10 +125,21 @@ class Rows:
             path, _ = codes_of(batch.column("path"))
             self.execution_key = mixed(self.execution_key, np.where(untimed, path, NONE))
 
+        self.dtype, self.dtypes = codes_of(batch.column("dtype"))
+        first, file = _files(self.execution_key)
+        self.signature = self._signatures(file, len(first))
+        model_key = mixed(self.lane, model, self._integers("model_id"))
+        self.op, self.ops, self.counters_shift = self._operators(
+            first, file, model_key[first], mixed(model_key, time, self.step)[first]
+        )
+        types: dict[str, int] = {}
+        numbers = (types.setdefault(op_type, len(types)) for op_type, _ in self.ops)
+        self.op_type = np.fromiter(numbers, np.int64, len(self.ops))
+        self.op_types = list(types)
+
         self.max, self.min, self.mean, self.l2norm = (
             real_array(batch.column(name)) for name in ("max", "min", "mean", "l2norm")
         )
-        self.dtype, self.dtypes = codes_of(batch.column("dtype"))
         largest = [LARGEST_FINITE.get(name, np.nan) for name in self.dtypes]
         self.largest = np.array([*largest, np.nan], np.float64)[self.dtype]
         self.is_float = self.of_dtype(_FLOATS)
@@ -135,6 +160,41 @@ class Rows:
 
     def _integers(self, name: str) -> NDArray[np.int64]:
         return integer_array(self._batch.column(name), null=NONE)
+
+    def _signatures(self, file: NDArray[np.int64], n_files: int) -> NDArray[np.uint64]:
+        signatures = np.zeros(n_files, np.uint64)
+        tensor = mixed(self.io, self.index, self.dtype, _shape_keys(self._batch.column("shape")))
+        np.add.at(signatures, file, tensor)
+        return signatures[file]
+
+    def _operators(
+        self,
+        first: NDArray[np.int64],
+        file: NDArray[np.int64],
+        model: NDArray[np.uint64],
+        place: NDArray[np.uint64],
+    ) -> tuple[NDArray[np.int64], list[tuple[str, str]], bool]:
+        """Return `op`, `ops` and `counters_shift`.
+
+        Parameters
+        ----------
+        first, file
+            The first row of each file, and the file of each row.
+        model, place
+            Of each file: which model on which device, and also in which step.
+        """
+        stem, counter = (column[self.named[first]] for column in counters.split(self.named_ops))
+        if not counters.shift(model, place, self.when[first], stem, counter):
+            return self.named, self.named_ops, False
+        signature = self.signature[first]
+        alike = mixed(place, stem, signature)
+        position = positions(np.lexsort((counter, alike)), alike)
+        _, group, size = np.unique(alike, return_inverse=True, return_counts=True)
+        key = mixed(stem, signature, position, size[group])
+        _, one, op = np.unique(key, return_index=True, return_inverse=True)
+        names = (self.named_ops[named] for named in self.named[first[one]].tolist())
+        ops = [(op_type, counters.without_counter(name)) for op_type, name in names]
+        return op[file], ops, True
 
     def typed(self, pattern: re.Pattern[str]) -> NDArray[np.bool_]:
         """Return which of `ops` have a type that contains a match of a pattern."""
@@ -202,6 +262,25 @@ def positions(order: NDArray[np.int64], *columns: NDArray[Any]) -> NDArray[np.in
     numbers = np.empty(len(order), np.int64)
     numbers[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
     return numbers
+
+
+def _files(execution_key: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first row of each file, and the number of the file of each row."""
+    # Rows of one file mostly follow each other.
+    starts = np.flatnonzero(np.diff(execution_key, prepend=~execution_key[:1]) != 0)
+    _, first, file = np.unique(execution_key[starts], return_index=True, return_inverse=True)
+    run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(execution_key)))
+    return starts[first], file[run]
+
+
+def _shape_keys(column: Array) -> NDArray[np.uint64]:
+    """Return a number for each shape, equal for equal ones."""
+    ends = np.asarray(list_offsets(column)).astype(np.int64)
+    sizes = values(list_flatten(column), np.int64)
+    rank = np.diff(ends)
+    axis = np.arange(len(sizes)) - np.repeat(ends[:-1], rank)
+    sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed(axis, sizes), dtype=np.uint64)))
+    return mixed(rank, sums[ends[1:]] - sums[ends[:-1]])
 
 
 def _lanes(

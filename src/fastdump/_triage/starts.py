@@ -120,7 +120,8 @@ class Search:
     def missing_between(self, first: int, last: int) -> int:
         """Return the last operator that another step has between two and their own step lacks."""
         executions = self.executions
-        if first == NONE:
+        # A step that lacks an operator may have taken another branch.
+        if first == NONE or self.rows.counters_shift:
             return NONE
         lane, step = executions.lane[last], executions.step[last]
         alike = (executions.lane == lane) & (executions.op == executions.op[last])
