@@ -142,6 +142,18 @@ def reference_dumps() -> Path:
 
 
 @pytest.fixture(scope="session")
+def reference_models() -> Path:
+    """Return the folder of recorded models, one dump each, that another writer made."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "reference-models"
+    folder = Path(os.environ.get("FASTDUMP_REFERENCE_MODELS", default))
+    if not (folder / "llama-float32").is_dir():
+        pytest.skip(
+            f"there are no recorded models in {folder}; FASTDUMP_REFERENCE_MODELS names them"
+        )
+    return folder
+
+
+@pytest.fixture(scope="session")
 def simd_tiers() -> list[str]:
     """Return the instruction-set tiers that this machine can run, best first."""
     return [name for name, usable, _ in _core.simd_tiers() if usable]
