@@ -11,7 +11,6 @@ import pytest
 import fastdump
 from fastdump import ComparisonTable
 
-REFERENCE = Path(__file__).parents[2] / "shared" / "reference-models"
 SEEDS = range(3) if os.environ.get("FASTDUMP_ALL_SEEDS") == "1" else range(1)
 _COUNTER = re.compile(r"_?\d+$")
 
@@ -38,21 +37,16 @@ def named(table: ComparisonTable) -> set[str]:
     return {kind(name) for name in (first.op_name, *suspects)}
 
 
-@pytest.fixture
-def reference() -> Path:
-    if not REFERENCE.is_dir():
-        pytest.skip("the reference dumps of models are not here")
-    return REFERENCE
-
-
 @pytest.mark.parametrize("statistics", [False, True])
 @pytest.mark.parametrize(
     ("a", "b"),
     [("float32", "bfloat16"), ("float32", "float16"), ("bfloat16", "float16")],
 )
-def test_reference_precisions_agree(reference: Path, a: str, b: str, statistics: bool) -> None:
+def test_reference_precisions_agree(
+    reference_models: Path, a: str, b: str, statistics: bool
+) -> None:
     for x, y in ((a, b), (b, a)):
-        runs = [reference / f"llama-{dtype}" for dtype in (x, y)]
+        runs = [reference_models / f"llama-{dtype}" for dtype in (x, y)]
         sides = [fastdump.stats(run) for run in runs] if statistics else runs
         table = fastdump.compare(*sides)
         assert table.clean
@@ -78,10 +72,10 @@ def test_reference_precisions_agree(reference: Path, a: str, b: str, statistics:
     ],
 )
 def test_reference_faults(
-    reference: Path, fault: str, cause: str, operators: set[str], statistics: bool
+    reference_models: Path, fault: str, cause: str, operators: set[str], statistics: bool
 ) -> None:
     for clean in ("llama-bfloat16", "llama-float32"):
-        runs = [reference / clean, reference / f"llama-bfloat16-{fault}"]
+        runs = [reference_models / clean, reference_models / f"llama-bfloat16-{fault}"]
         for order in (runs, runs[::-1]):
             sides = [fastdump.stats(run) for run in order] if statistics else order
             table = fastdump.compare(*sides)
@@ -90,8 +84,10 @@ def test_reference_faults(
             assert not wrong_pairs(table)
 
 
-def test_reference_parameter_is_called_one(reference: Path) -> None:
-    table = fastdump.compare(reference / "llama-bfloat16", reference / "llama-bfloat16-weight")
+def test_reference_parameter_is_called_one(reference_models: Path) -> None:
+    table = fastdump.compare(
+        reference_models / "llama-bfloat16", reference_models / "llama-bfloat16-weight"
+    )
     assert "o_proj/mm_111 reads a parameter that differs" in table.sentence
     assert "1 of 1,024 elements mismatch" in table.sentence
     assert table.findings[0].tensor == "input.1"

@@ -123,8 +123,9 @@ def command(
 
     A and B are dump directories, dump files, .npy files converted from dumps, or two tables that
     `fastdump stats -o` has written. Tensors are paired by name, or what is left of it, or by type,
-    shape and order. What counts as close depends on the element type; docs/compare.md has the
-    defaults.
+    shape and order. What counts as close depends on the element type, unless a tolerance is given;
+    what is further apart, but no further than rounding to the coarser type explains, does not
+    diverge. docs/compare.md has the defaults and the rules.
 
     \b
     Examples:
@@ -135,7 +136,8 @@ def command(
 
     \b
     Exit codes: 0 no divergence; 1 divergence (with --fail-over: a pair beyond a limit);
-    2 wrong usage, or nothing to compare; 3 no divergence, but not all was compared as a whole.
+    2 wrong usage, or nothing to compare; 3 no divergence, but not all was compared as a whole
+    (casts that only one run has do not count).
     """  # noqa: D301 (\b is for click: do not wrap)
     for output in outputs:
         check_output(output, also=(".html",))

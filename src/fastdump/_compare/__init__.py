@@ -1,8 +1,10 @@
 """Comparison of two dumps of one model, tensor by tensor.
 
-`side` holds one input, `pairing` finds the tensors that belong together, `elements` compares those
-of dumps and `statistics` those of tables, both into `metrics`. `verdict` judges the metrics by
-`tolerances`, `run` makes the table, and `operators` tells where divergence began.
+`side` holds one input, `pairing` finds the tensors that belong together (`sequence` where names
+are numbered, `replacement` where operators were exchanged), `elements` compares those of dumps and
+`statistics` those of tables, both into `metrics`. `verdict` judges the metrics by `tolerances`, and
+`explained` judges what is beyond them by `error_growth`. `run` makes the table, `operators` tells
+where divergence began, `suspects` what stands behind it, and `sentence` puts it in words.
 """
 
 from __future__ import annotations
@@ -75,7 +77,8 @@ def compare(
         element type.
     min_cosine_similarity, max_relative_distance
         Smallest cosine similarity and largest relative Euclidean distance of a pair that does not
-        diverge. Default: by element type.
+        diverge. Default: by element type. Where no tolerance is given, errors that rounding
+        explains are no divergence: see `ComparisonRow.expected_error`.
     kl
         Whether to compute the Kullback-Leibler divergence too, which takes a second pass.
     logical
