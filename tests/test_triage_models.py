@@ -11,6 +11,7 @@ import fastdump
 
 pytest.importorskip("torch")
 
+import torch_models
 from recorded_models import DTYPES, MODELS, planted, record
 from torch_recorder import without_counter
 
@@ -36,6 +37,18 @@ def test_nothing_is_said_of_a_clean_run(
     record(tmp_path, model=model, steps=3, **options)
     report = fastdump.triage(tmp_path)
     assert report.summary["steps"] == [0, 1, 2]
+    assert report.clean, report.sentence
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_said_of_experts_that_some_steps_lack(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch_models.Experts, "N_EXPERTS", 16)
+    record(tmp_path, model="moe", seed=seed, steps=4, train=True, accumulate=True)
+    number = [sum(row.step == step for row in fastdump.stats(tmp_path)) for step in range(1, 4)]
+    assert len(set(number)) > 1
+    report = fastdump.triage(tmp_path)
     assert report.clean, report.sentence
 
 
