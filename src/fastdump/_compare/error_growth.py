@@ -214,7 +214,13 @@ def _normalised(inputs: Sequence[Operand], output: Operand) -> float:
 
 
 def _generic(inputs: Sequence[Operand], output: Operand) -> float:
-    return _GENERIC_GROWTH * sum(x.error for x in inputs)
+    """Return the error that an operator may pass on of which nothing is known.
+
+    An output of fewer elements is a sum, in which large elements may cancel.
+    """
+    is_sum = output.n_elements < inputs[0].n_elements
+    cancelled = _quotient(inputs[0].norm, output.norm) if is_sum else 1.0
+    return _GENERIC_GROWTH * sum(x.error for x in inputs) * max(1.0, cancelled)
 
 
 def _quotient(error: float, norm: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from fastdump._words.quantities import is_integer
 if TYPE_CHECKING:
     from arro3.core import Array, RecordBatch
     from numpy.typing import NDArray
+
+
+_LANE = ("rank", "device", "model_id", "model")
 
 
 def row_errors(batch: RecordBatch) -> NDArray[np.float64]:
@@ -43,7 +46,15 @@ def _are_integers(dtypes: Array) -> NDArray[np.bool_]:
 
 def places(batch: RecordBatch) -> NDArray[np.int64]:
     """Return a number for each row, the same for all rows of one rank, model and step."""
-    names = ("rank", "device", "model_id", "step", "model")
+    return _key_of(batch, (*_LANE, "step"))
+
+
+def lanes(batch: RecordBatch) -> NDArray[np.int64]:
+    """Return a number for each row, the same for all rows of one rank and model."""
+    return _key_of(batch, _LANE)
+
+
+def _key_of(batch: RecordBatch, names: Sequence[str]) -> NDArray[np.int64]:
     columns: list[Any] = [batch.column(name).to_pylist() for name in names]
     return key_of(*columns)
 

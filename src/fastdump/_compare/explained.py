@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastdump._compare.error_growth import Operand, kind_of, largest_error, rounding_error
-from fastdump._compare.errors_of_rows import executions, places, row_errors
+from fastdump._compare.errors_of_rows import executions, lanes, places, row_errors
 from fastdump._table.arrow_column import (
     column_of,
     integer_array,
@@ -82,10 +82,13 @@ class ExplainedErrors:
         self._is_input, self._is_output = (
             is_in(batch.column("io"), (io,)) for io in ("input", "output")
         )
+        # Memory that was not written yet has no verdict, though it was compared.
+        self._is_unwritten = ~self._compared & is_in(batch.column("status"), ("ok",))
         self._fill_operands(batch)
         self._op_type = text_list(batch.column("op_type"))
         self._is_of_statistics = ~is_null(batch.column("statistics_difference"))
         self._where = places(batch)
+        self._lane = lanes(batch)
         # Largest error so far that is explained or within tolerance, by rank and step.
         agrees = self._is_output & self._compared & ~self._diverges & np.isfinite(self._error)
         self._largest_so_far = _running_largest(self._error, agrees, self._where)
@@ -139,11 +142,12 @@ class ExplainedErrors:
     def _content(self, row: int) -> Hashable:
         """Return what a tensor has in common with views of it, NaN as None."""
         values = (column[row] for column in self._contents)
-        return int(self._where[row]), *(None if value != value else value for value in values)
+        # Gradients that add up, and weights, are outputs of earlier steps.
+        return int(self._lane[row]), *(None if value != value else value for value in values)
 
     def _judge(self, rows: NDArray[np.int64]) -> None:
         """Tell which of the rows of one operator are explained."""
-        inputs = rows[self._is_input[rows]]
+        inputs = rows[self._is_input[rows] & ~self._is_unwritten[rows]]
         outputs = rows[self._is_output[rows]]
         agrees = self._compared[outputs] & ~self._diverges[outputs]
         sums_up = kind_of(self._op_type[rows[0]]) == "sum" and len(outputs) and agrees.all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_MOST: Final = 0.1
+
+
 def retyped_outputs(batch: RecordBatch) -> list[int]:
     """Return the rows of outputs whose sides have different floating-point types.
 
-    Casts and copies are left out. The list is empty where half of all outputs, or more, have
+    Casts and copies are left out. The list is empty where more than a tenth of all outputs have
     different types: such runs differ in precision as a whole. Of each rank and step, outputs are in
     the order of execution.
     """
@@ -30,7 +33,7 @@ def retyped_outputs(batch: RecordBatch) -> list[int]:
     # The last element is the one that stands for null.
     code_in_b = np.array([*(number.get(name, -1) for name in of_a[1]), -1])
     differ = floats & (code_in_b[of_a[0]] != of_b[0])
-    if not differ.any() or 2 * differ.sum() >= floats.sum():
+    if not differ.any() or differ.sum() > _MOST * floats.sum():
         return []
     op_types = text_list(batch.column("op_type"))
     found = [row for row in np.flatnonzero(differ).tolist() if not passes_values_on(op_types[row])]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fastdump._compare.errors_of_rows import lanes
 from fastdump._compare.operator_kinds import passes_values_on
 from fastdump._compare.where import NULL
 from fastdump._table.arrow_column import (
@@ -53,6 +54,7 @@ class Suspects:
 
     def __init__(self, batch: RecordBatch, where: NDArray[np.int64]) -> None:
         self._where = where
+        self._lane = lanes(batch)
         self._diverges = is_in(batch.column("verdict"), ("diverges",))
         self._is_input, self._is_output = (
             is_in(batch.column("io"), (io,)) for io in ("input", "output")
@@ -110,7 +112,7 @@ class Suspects:
         if math.isnan(largest) or largest == smallest or is_integer(self._dtypes[row]):
             return None
         # Another order of the elements rounds their sum otherwise.
-        return int(self._where[row]), largest, smallest, float(f"{mean:.9g}")
+        return int(self._lane[row]), largest, smallest, float(f"{mean:.9g}")
 
     def _maker(self, row: int, side: str) -> int | None:
         """Return the last paired output of one side before an input that has its content."""
