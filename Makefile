@@ -36,7 +36,7 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize \
-        sanitize-python tsan-python fuzz torture coverage neon clean
+        sanitize-python tsan-python fuzz torture models coverage neon clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,11 @@ torture: $(VENV)/test  ## every call that may fail, then files that change, for 
 	FASTDUMP_ALL_FAULTS=1 $(BIN)/python -m pytest tests/test_command_faults.py --numprocesses auto \
 	  -o faulthandler_timeout=0
 	$(BIN)/python tests/torture.py --minutes $(MINUTES) $(ARGS)
+
+models: $(VENV)/test  ## recorded PyTorch models with three seeds: no false alarm, faults named
+	@$(BIN)/python -c 'import torch' || { echo "make models needs torch in $(VENV)" >&2; exit 1; }
+	FASTDUMP_ALL_SEEDS=1 $(BIN)/python -m pytest --numprocesses auto \
+	  tests/test_compare_models.py tests/test_triage_models.py $(ARGS)
 
 .PHONY: print-clang
 print-clang:

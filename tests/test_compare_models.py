@@ -11,6 +11,7 @@ import pytest
 import fastdump
 from fastdump import ComparisonTable
 
+# Three seeds of each: `make models`.
 SEEDS = range(3) if os.environ.get("FASTDUMP_ALL_SEEDS") == "1" else range(1)
 _COUNTER = re.compile(r"_?\d+$")
 
