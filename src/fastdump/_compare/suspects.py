@@ -94,7 +94,8 @@ class Suspects:
             if any(maker is not None for maker in alone.values()):
                 return Suspicion("unpaired", row, alone["a"], alone["b"])
             others = [other for other in inputs if other != row]
-            if made["a"] is made["b"] and any(self._is_made_alike(other) for other in others):
+            is_made_by_none = made["a"] is None and made["b"] is None
+            if is_made_by_none and any(self._is_made_alike(other) for other in others):
                 return Suspicion("parameter", row)
         return None
 
@@ -130,11 +131,7 @@ class Suspects:
         return maker is not None and maker == self._maker(row, "b")
 
     def _unpaired_maker(self, row: int, side: str) -> int | None:
-        """Return the last output that only one side has and that has an input's number of elements.
-
-        The operator must run between the operator of the input and the last one before it that both
-        sides have.
-        """
+        """Return the last output before an input that only one side has, of as many elements."""
         n = _n_elements(self._shapes[side][row])
         found = None
         for other in self._alone_before(row, side):
