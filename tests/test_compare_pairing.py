@@ -407,3 +407,27 @@ def test_normal_names() -> None:
     assert normalised("///") is None
     assert without_counter("Default/block/Add-op17") == "block_add"
     assert without_counter("12") == "12"
+
+
+@pytest.mark.parametrize("statistics", [False, True])
+@pytest.mark.parametrize("lost", range(4))
+def test_what_operators_read_tells_which_one_is_missing(
+    tmp_path: Path, lost: int, statistics: bool
+) -> None:
+    rng = np.random.default_rng(9)
+    read = [rng.normal(i, 1, (4, 6)).astype(np.float32) for i in range(4)]
+    for side in "ab":
+        kept = [i for i in range(4) if side == "a" or i != lost]
+        write_op(tmp_path / side, "Add m/add_1", at=1, inputs=[X], outputs=[X])
+        for number, i in enumerate(kept, start=2):
+            values = {"inputs": [read[i]], "outputs": [read[i] * 2]}
+            write_op(tmp_path / side, f"Mul m/mul_{number}", at=number, **values)
+        end = len(kept) + 2
+        write_op(tmp_path / side, f"Sub m/sub_{end}", at=end, inputs=[X], outputs=[X])
+    sides: list[Any] = [tmp_path / "a", tmp_path / "b"]
+    if statistics:
+        sides = [fastdump.stats(side) for side in sides]
+    for a, b in (sides, sides[::-1]):
+        table = fastdump.compare(a, b)
+        assert set(table[~table.unpaired]["verdict"]) <= {"equal", "similar"}
+        assert table.unpaired.sum() == 2

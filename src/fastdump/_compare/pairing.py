@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from fastdump._compare.extent import Extents, are_alike
 from fastdump._compare.fusion import original_outputs, parts_of
 from fastdump._compare.keys import Keys, Masks, codes, combined, joined
 from fastdump._compare.mapping import tensor_of
@@ -85,6 +86,7 @@ class _Columns:
         self.io = self.texts("io")
         self.index = self.integers("index")
         self.is_tensor = np.array([io is not None for io in self.io], np.bool_)
+        self.extents = Extents(side)
         self.is_named = np.array([bool(name) for name in self.op_name], np.bool_) & self.is_tensor
 
     def integers(self, name: str) -> NDArray[np.int64]:
@@ -255,11 +257,24 @@ class _Matching:
         )
         for where, executions in of_a.items():
             partners = of_b.get(where, [])
-            for i, j in in_sequence(executions, partners):
+            for i, j in in_sequence(executions, partners, self._read_alike):
                 self._set_execution(executions[i], partners[j])
         # What has no partner now could have one of its name only by chance.
         self._named_by_position.a[found.a] = True
         self._named_by_position.b[found.b] = True
+
+    def _read_alike(self, a: Execution, b: Execution) -> bool:
+        """Tell whether the largest and smallest elements and the norms of all inputs are alike."""
+        inputs_a, inputs_b = (
+            [row for row in op.rows if side.io[row] == "input"]
+            for op, side in ((a, self._a), (b, self._b))
+        )
+        if not inputs_a or len(inputs_a) != len(inputs_b):
+            return False
+        return all(
+            are_alike(self._a.extents.of(row_a), self._b.extents.of(row_b))
+            for row_a, row_b in zip(inputs_a, inputs_b, strict=True)
+        )
 
     def _set_execution(self, a: Execution, b: Execution) -> None:
         how = "name" if a.op_name == b.op_name else "sequence"

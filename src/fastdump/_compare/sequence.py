@@ -10,9 +10,10 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
+from fastdump._compare.content import paired_by_content
 from fastdump._compare.names import counter_of, without_counter
 from fastdump._compare.operator_kinds import passes_values_on
 from fastdump._compare.order import in_order, in_order_by_anchors
@@ -57,17 +58,25 @@ def has_running_counters(names: Sequence[str | None]) -> bool:
     return n_ascending >= _MIN_ASCENDING * (len(counted) - 1)
 
 
-def in_sequence(a: Sequence[Execution], b: Sequence[Execution]) -> list[tuple[int, int]]:
+def in_sequence(
+    a: Sequence[Execution],
+    b: Sequence[Execution],
+    alike: Callable[[Execution, Execution], bool],
+) -> list[tuple[int, int]]:
     """Return positions of executions that belong together, each in at most one pair.
 
     Parameters
     ----------
     a, b
         Executions in the order in which they ran.
+    alike
+        Tells whether two of them read what is alike. It is asked only about operators of which one
+        side has more than the other.
 
     Notes
     -----
-    First come operators that compute, as many as possible in one order. Then come those that are
+    First come operators that compute, as many as possible in one order; where one side has more of
+    a kind, those that read what is alike. Then come those that are
     left between the same two neighbours, with whatever shapes, and those of which both sides have
     equally many left in a module, wherever it ran: layers may have changed places. Casts and copies
     come last, between the same neighbours.
@@ -77,6 +86,7 @@ def in_sequence(a: Sequence[Execution], b: Sequence[Execution]) -> list[tuple[in
     if 2 * len(sides.pairs) < min(map(len, sides.computing())):
         # The two runs have batches of different sizes.
         sides.align(with_shapes=False)
+    sides.prefer_alike(alike)
     sides.fill_gaps(sides.computing(), with_shapes=False)
     sides.pair_moved()
     sides.fill_gaps(sides.passing(), with_shapes=True)
@@ -106,6 +116,19 @@ class _Sequences:
         among_a, among_b = self.computing()
         tokens = self._tokens(among_a, among_b, with_shapes=with_shapes)
         self.pairs = {among_a[i]: among_b[j] for i, j in in_order_by_anchors(*tokens)}
+
+    def prefer_alike(self, alike: Callable[[Execution, Execution], bool]) -> None:
+        """Pair operators that read what is alike, where one side has more of a kind."""
+        tokens_a, tokens_b = (
+            [
+                None if passes else _token(op, with_shapes=True)
+                for op, passes in zip(*of, strict=True)
+            ]
+            for of in zip((self._a, self._b), self._passes, strict=True)
+        )
+        self.pairs = paired_by_content(
+            self.pairs, (tokens_a, tokens_b), lambda i, j: alike(self._a[i], self._b[j])
+        )
 
     def fill_gaps(self, among: tuple[list[int], list[int]], *, with_shapes: bool) -> None:
         """Pair some of the executions that are left between the same two neighbours."""
