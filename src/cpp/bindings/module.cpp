@@ -1,4 +1,8 @@
+#include <exception>
+
 #include "bindings/bindings.hpp"
+#include "core/stream/stream_sizes.hpp"
+#include "kernels/tiers.hpp"
 
 namespace {
 
@@ -9,6 +13,17 @@ bool check_main_interpreter() {
   return false;
 }
 
+// A child that is forked while a thread initialises a static variable of a function waits for that
+// in vain. Threads begin after the import, so it initialises what they use.
+void initialise_before_threads() {
+  fastdump::kernels::compiled_tiers();
+  try {
+    fastdump::stream_sizes();
+  } catch (const std::exception&) {
+    // The environment asks for what is not possible: the first use says so.
+  }
+}
+
 }  // namespace
 
 // Its import waits for itself, for ever, in another interpreter of Python 3.11 and older.
@@ -16,6 +31,7 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   using namespace fastdump::bindings;
   // Newer Pythons enter the main interpreter to call PyInit__core(), and come back for this.
   if (!check_main_interpreter()) throw py::error_already_set();
+  initialise_before_threads();
   module.doc() = "The C++ core of fastdump. Private: use the fastdump package.";
   module.attr("__version__") = FASTDUMP_VERSION;
   bind_errors(module);
