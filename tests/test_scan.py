@@ -756,7 +756,16 @@ def test_an_exception_from_the_callback_stops_the_scan(
     assert last[0].bytes_done < HUGE
     # Fewer if a thread of something else was still ending.
     assert threading.active_count() <= n_threads
-    assert count_tasks() <= n_tasks
+    assert has_at_most(n_tasks)
+
+
+def has_at_most(n_tasks: int) -> bool:
+    """Tell whether so many threads are left; one that was joined may be listed a little longer."""
+    for _ in range(1_000_000):
+        if count_tasks() <= n_tasks:
+            return True
+        os.sched_yield()
+    return False
 
 
 def count_tasks() -> int:
