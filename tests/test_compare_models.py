@@ -15,8 +15,6 @@ from fastdump import ComparisonTable
 SEEDS = range(3) if os.environ.get("FASTDUMP_ALL_SEEDS") == "1" else range(1)
 _COUNTER = re.compile(r"_?\d+$")
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
-
 
 def kind(op_name: str | None) -> str:
     """Return the module's path and the operator, without the counter."""

@@ -12,6 +12,8 @@ import numpy as np
 
 _MAX_CELLS = 1 << 18
 """Larger tables of possible pairs are not filled: both sides have hundreds of one kind."""
+_MAX_CELLS_OF_ALL = 1 << 21
+"""All tables together have no more, so that the time has an end."""
 
 
 def paired_by_content(
@@ -32,13 +34,16 @@ def paired_by_content(
     """
     found = dict(pairs)
     places_a, places_b = (_places(of_side) for of_side in tokens)
+    cells_left = _MAX_CELLS_OF_ALL
     for token in places_a.keys() & places_b.keys():
         of_a, of_b = places_a[token], places_b[token]
-        if len(of_a) == len(of_b) or len(of_a) * len(of_b) > _MAX_CELLS:
+        n_cells = len(of_a) * len(of_b)
+        if len(of_a) == len(of_b) or n_cells > min(_MAX_CELLS, cells_left):
             continue
         chosen = {i: j for i in of_a if (j := pairs.get(i)) is not None}
         if not chosen or not set(chosen.values()) <= set(of_b):
             continue
+        cells_left -= n_cells
         flags = np.array([[alike(i, j) for j in of_b] for i in of_a], np.bool_)
         best = _most_alike(flags)
         n_before = sum(flags[of_a.index(i), of_b.index(j)] for i, j in chosen.items())

@@ -58,9 +58,9 @@ _SMOOTH: Final = re.compile(
     r"|leakyrelu|sin|cos|erf|softmax|logsoftmax|safesoftmax)",
     re.I,
 )
-_MUL: Final = re.compile(r"^(?:mul|multiply|inplacemul)", re.I)
+_MUL: Final = re.compile(r"^(?:mul|multiply)", re.I)
 _PRODUCT: Final = re.compile(
-    r"^(?:mm|bmm|matmul|batchmatmul|addmm|baddbmm|linear|gemm|dot|conv|fullyconnection|quantmatmul"
+    r"^(?:mm|bmm|matmul|batchmatmul|addmm|baddbmm|linear|gemm|dot|conv(?!ert)|fullyconnection|quantmatmul"
     r"|groupedmatmul|outer|einsum)",
     re.I,
 )
@@ -101,7 +101,12 @@ class Operand(NamedTuple):
 
 def unit_roundoff(dtype: str | None) -> float:
     """Return the largest relative error of rounding to a type; 0 for types that do not round."""
-    return _UNIT_ROUNDOFF.get(_COMPLEX.get(dtype or "", dtype or ""), 0.0)
+    return _UNIT_ROUNDOFF.get(_real_type(dtype), 0.0)
+
+
+def _real_type(dtype: str | None) -> str:
+    """Return the type of the parts of a complex type, and every other type itself."""
+    return _COMPLEX.get(dtype or "", dtype or "")
 
 
 def rounding_error(operand: Operand) -> float:
@@ -111,7 +116,7 @@ def rounding_error(operand: Operand) -> float:
 
 def _absolute(operand: Operand) -> float:
     """Return what rounding numbers below the normal range adds, relative to the norm."""
-    half_spacing = max(_HALF_SPACING.get(dtype or "", 0.0) for dtype in operand.dtypes)
+    half_spacing = max(_HALF_SPACING.get(_real_type(dtype), 0.0) for dtype in operand.dtypes)
     return _quotient(half_spacing * math.sqrt(operand.n_elements), operand.norm)
 
 

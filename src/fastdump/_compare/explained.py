@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._compare.error_growth import Operand, kind_of, largest_error, rounding_error
+from fastdump._compare.error_growth import Operand, largest_error, rounding_error
 from fastdump._compare.errors_of_rows import executions, lanes, places, row_errors
+from fastdump._compare.operator_kinds import adds_up
 from fastdump._table.arrow_column import (
     column_of,
     integer_array,
@@ -36,6 +37,8 @@ def with_explained(batch: RecordBatch, never: NDArray[np.bool_]) -> RecordBatch:
         Rows that differ in more than their error.
     """
     found = ExplainedErrors(batch, never)
+    if np.isnan(found.expected).all() and not found.explained.any():
+        return batch
     verdicts = text_list(batch.column("verdict"))
     for row in np.flatnonzero(found.explained).tolist():
         verdicts[row] = "explained"
@@ -150,11 +153,16 @@ class ExplainedErrors:
         inputs = rows[self._is_input[rows] & ~self._is_unwritten[rows]]
         outputs = rows[self._is_output[rows]]
         agrees = self._compared[outputs] & ~self._diverges[outputs]
-        sums_up = kind_of(self._op_type[rows[0]]) == "sum" and len(outputs) and agrees.all()
+        # The same sum, added up in another order, has other summands, and all of them are others.
+        is_reordered = (
+            adds_up(self._op_type[rows[0]])
+            and len(outputs) > 0
+            and bool(agrees.all())
+            and bool((self._diverges[inputs] & np.isfinite(self._error[inputs])).all())
+        )
         for row in inputs[self._diverges[inputs]].tolist():
             self._judge_input(row)
-            if sums_up and not self._made_by(row):
-                # The same sum, added up in another order.
+            if is_reordered and not self._made_by(row):
                 self.explained[row] = True
         if (self._diverges[inputs] & ~self.explained[inputs]).any():
             return

@@ -43,6 +43,21 @@ class Explained(NamedTuple):
     added_error: float
 
 
+class RetypedOperators(NamedTuple):
+    """Operators that compute in another type in the other run, although most do not.
+
+    Attributes
+    ----------
+    row
+        The first output of them.
+    n_operators
+        How many there are.
+    """
+
+    row: ComparisonRow
+    n_operators: int
+
+
 def sentence_of(
     summary: ComparisonSummary,
     divergences: Sequence[DivergentOperator],
@@ -50,7 +65,7 @@ def sentence_of(
     notes: Sequence[str],
     *,
     explained: Explained | None,
-    retyped: Sequence[ComparisonRow],
+    retyped: RetypedOperators | None,
     casts: Mapping[str, int],
 ) -> str:
     """Return one sentence that a person can act on.
@@ -68,7 +83,7 @@ def sentence_of(
     explained
         What precision explains, None if there is nothing.
     retyped
-        Outputs that have another type in the other run, although most have the same.
+        What computes in another type in the other run, None if there is nothing.
     casts
         By status, how many tensors without a partner are of casts and copies.
     """
@@ -82,7 +97,7 @@ def sentence_of(
         if first is None
         else _divergence(divergences, first)
     ]
-    if retyped:
+    if retyped is not None:
         parts.append(_retyped(retyped))
     unpaired = []
     for status in NO_PARTNER:
@@ -118,8 +133,8 @@ def _agreement(verdict: dict[str, int], explained: Explained | None) -> str:
     )
 
 
-def _retyped(rows: Sequence[ComparisonRow]) -> str:
-    first, n = rows[0], len({(row.op_type, row.op_name) for row in rows})
+def _retyped(operators: RetypedOperators) -> str:
+    first, n = operators
     operator = operator_text(first.op_type, first.op_name or first.path_a)
     verb = "computes" if n == 1 else "compute"
     return (

@@ -17,7 +17,13 @@ from fastdump._compare.operator_kinds import passes_values_on
 from fastdump._compare.operators import DivergentOperator, added_errors, divergent_operators
 from fastdump._compare.retyped import retyped_outputs
 from fastdump._compare.schema import KIND, METRICS, ComparisonRow
-from fastdump._compare.sentence import NO_PARTNER, ComparisonSummary, Explained, sentence_of
+from fastdump._compare.sentence import (
+    NO_PARTNER,
+    ComparisonSummary,
+    Explained,
+    RetypedOperators,
+    sentence_of,
+)
 from fastdump._compare.text import (
     DEFAULT_ROWS,
     facts,
@@ -27,7 +33,7 @@ from fastdump._compare.text import (
 )
 from fastdump._report import Report
 from fastdump._selection import Conditions, Selection, takes_conditions
-from fastdump._table.arrow_column import count_by, is_in, is_null, text_list
+from fastdump._table.arrow_column import codes_of, count_by, is_in, is_null, text_list
 from fastdump._table.column_table import ColumnTable
 from fastdump._table.selected import absence_text, matching_rows, selected_rows
 from fastdump._words.html import page
@@ -125,13 +131,18 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
             None if first is None else self[first.row],
             self.notes,
             explained=self._most_explained(),
-            retyped=[self[row] for row in self._retyped],
+            retyped=self._retyped_operators(),
             casts=self[self.unpaired_casts].summary()["status"],
         )
 
-    @functools.cached_property
-    def _retyped(self) -> list[int]:
-        return retyped_outputs(self._batch)
+    def _retyped_operators(self) -> RetypedOperators | None:
+        """Return those that compute in another type in the other run, None if there are none."""
+        rows = retyped_outputs(self._batch)
+        if not rows:
+            return None
+        op_types, op_names = (text_list(self._batch.column(f"op_{x}")) for x in ("type", "name"))
+        names = {(op_types[row], op_names[row]) for row in rows}
+        return RetypedOperators(self[rows[0]], len(names))
 
     def _most_explained(self) -> Explained | None:
         """Return what precision explains, None if there is nothing."""
@@ -139,14 +150,12 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
         if not len(rows):
             return None
         dtypes = {
-            dtype
-            for name in ("dtype_a", "dtype_b")
-            for dtype in self._batch.column(name).to_pylist()
+            dtype for side in "ab" for dtype in codes_of(self._batch.column(f"dtype_{side}"))[1]
         }
-        coarsest = max(dtypes, key=lambda dtype: (unit_roundoff(dtype), dtype or ""))
+        coarsest = max(dtypes, key=lambda dtype: (unit_roundoff(dtype), dtype))
         added = added_errors(self._batch)
         row = int(np.argmax(np.where(np.isnan(added), -np.inf, added)))
-        return Explained(coarsest or "", self[row], float(added[row]))
+        return Explained(coarsest, self[row], float(added[row]))
 
     @functools.cached_property
     def findings(self) -> tuple[DivergentOperator, ...]:
