@@ -633,6 +633,20 @@ def test_a_write_goes_through_a_link(make_arrow: Any, tmp_path: Path) -> None:
     assert len(read_stats(tmp_path / "real" / "t.csv")) == 1
 
 
+def test_parquet_without_a_size_of_batches(
+    make_arrow: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before version 0.9 arro3-io takes none."""
+    import arro3.io
+
+    read = arro3.io.read_parquet
+    monkeypatch.setattr(arro3.io, "read_parquet", lambda file: read(file))
+    path = tmp_path / "stats.parquet"
+    table = a_table(make_arrow)
+    table.write(path)
+    assert pa.table(read_stats(path)).equals(pa.table(table))
+
+
 @pytest.mark.parametrize("suffix", [".arrow", ".parquet"])
 def test_without_arro3_io(
     make_arrow: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str

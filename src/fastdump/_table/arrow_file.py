@@ -7,9 +7,10 @@ file is verified before its rows are read.
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import IO, Any
@@ -57,7 +58,9 @@ def read_parquet(file: IO[bytes], kind: TableKind, limit: TableLimit) -> Table:
     """Read a Parquet file; raise ValueError if it cannot be a table of this kind."""
     open_parquet = _arro3_io().read_parquet
     has_right_checksum(file, _footer_begin(file, _PARQUET_MAGIC))
-    return _read(functools.partial(open_parquet, batch_size=ROWS), file, kind, limit)
+    # Before arro3-io 0.9, which needs Python 3.11, batches have its own size, which is smaller.
+    options = {"batch_size": ROWS} if "batch_size" in _parameters(open_parquet) else {}
+    return _read(functools.partial(open_parquet, **options), file, kind, limit)
 
 
 def _arro3_io() -> ModuleType:
@@ -69,6 +72,10 @@ def _arro3_io() -> ModuleType:
             name="arro3.io",
         ) from error
     return arro3.io
+
+
+def _parameters(function: Callable[..., object]) -> Collection[str]:
+    return inspect.signature(function).parameters
 
 
 def _with_metadata(table: Table, **more: str) -> Table:
