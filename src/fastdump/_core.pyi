@@ -250,6 +250,7 @@ class Scan(metaclass=_pybind11_type):
         *,
         level: str,
         threads: int,
+        io_depth: int | None = None,
         engine: str,
         logical: bool,
         follow_links: bool,
@@ -263,6 +264,7 @@ class Scan(metaclass=_pybind11_type):
         *,
         level: str,
         threads: int,
+        io_depth: int | None = None,
         engine: str,
         logical: bool,
         selection: Selection,
@@ -301,6 +303,7 @@ class Comparison(metaclass=_pybind11_type):
         atol: float,
         kl: bool,
         threads: int,
+        io_depth: int | None = None,
         engine: str,
     ) -> None: ...
     def run(

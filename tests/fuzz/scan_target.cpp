@@ -85,7 +85,7 @@ Seen scan(const Setup& setup, std::vector<std::byte> content, std::vector<Fault>
   options.level = kernels::Level::full;
   options.logical = setup.logical;
   options.engine = setup.engine;
-  options.threads = setup.threads;
+  options.parallelism = {setup.threads, setup.threads};
   Scan scan({ServedSystem::root()}, options);
   scan.start();
   try {

@@ -102,7 +102,7 @@ void test_team() {
     ++n_started;
   });
   team.grow_to(2);
-  team.grow_by(7);
+  team.grow_by(7, 9);
   team.grow_to(1);
   team.run();
   CHECK_EQ(n_started, 3U);

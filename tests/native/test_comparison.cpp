@@ -49,7 +49,7 @@ TensorPlace float_place(const std::string& path, std::size_t n) {
 }
 
 ComparisonOptions options_for(Engine engine, int threads, bool divergence = false) {
-  return {{0, 0.5}, divergence, threads, engine};
+  return {{0, 0.5}, divergence, {threads, threads}, engine};
 }
 
 void finish(Comparison& comparison) {

@@ -242,7 +242,7 @@ Seen scan(const Dump& dump, const Setup& setup, const Watch& watch) {
   options.level = kernels::Level::full;
   options.logical = true;
   options.engine = setup.engine;
-  options.threads = setup.threads;
+  options.parallelism = {setup.threads, setup.threads};
   const WatchedSystem watched(watch, dump.writes());
   Scan scan({dump.path()}, options);
   scan.start();
@@ -444,7 +444,7 @@ Compared compare(const Dump& dump, const Setup& setup, const Watch& watch) {
   ComparisonOptions options;
   options.tolerance = {0, 0.5};
   options.divergence = true;
-  options.threads = setup.threads;
+  options.parallelism = {setup.threads, setup.threads};
   options.engine = setup.engine;
   const WatchedSystem watched(watch, dump.writes());
   Comparison comparison(make_pairs(dump), options);

@@ -277,7 +277,7 @@ void test_scan_of_positions() {
   const Index index = open_index({directory.path()});
   const Index::Positions positions = {2, 0};
   ScanOptions options;
-  options.threads = 2;
+  options.parallelism = {2, 2};
   Scan scan(index.tree(positions), options);
   scan.start();
   while (!scan.wait_for(std::chrono::milliseconds(100))) {

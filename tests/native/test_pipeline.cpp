@@ -19,7 +19,7 @@
 namespace fastdump {
 namespace {
 
-constexpr std::size_t kThreads = 4;
+constexpr int kThreads = 4;
 constexpr std::size_t kItems = 40;
 constexpr std::uint64_t kSteps = 20;
 
@@ -51,13 +51,15 @@ struct Job {
   std::uint64_t n_chunks() const { return kSteps; }
 };
 
-struct Context {};
+struct Context {
+  ThreadStopwatch stopwatch;
+};
 
 // Every other item becomes a job. Throws at the n-th visit of a place.
 class Run final : public Pipeline<Job, Context> {
  public:
   Run(Place place, int n, const std::atomic<bool>& stop)
-      : Pipeline(kThreads, stop), place_(place), n_left_(n) {}
+      : Pipeline({kThreads, kThreads}, kThreads, stop), place_(place), n_left_(n) {}
 
   int n_done() const { return n_done_; }
 

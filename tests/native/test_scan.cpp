@@ -60,7 +60,7 @@ ScanOptions options_for(Engine engine, int threads) {
   ScanOptions options;
   options.level = kernels::Level::basic;
   options.engine = engine;
-  options.threads = threads;
+  options.parallelism = {threads, threads};
   return options;
 }
 

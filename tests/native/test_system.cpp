@@ -14,7 +14,7 @@
 #include "core/io/directory.hpp"
 #include "core/io/file.hpp"
 #include "core/io/mapping.hpp"
-#include "core/tree/walk.hpp"
+#include "core/tree/find_files.hpp"
 #include "file_states.hpp"
 #include "temporary_directory.hpp"
 #include "watched_system.hpp"
@@ -41,8 +41,7 @@ std::string use_files(const TemporaryDirectory& directory) {
   mapping->drop(0, kNbytes);
   seen += std::to_string(std::memcmp(mapping->data(), bytes.data(), kNbytes)) + "\n";
   const std::atomic<bool> stop = false;
-  std::atomic<std::uint64_t> found = 0;
-  const FileTree tree = walk({directory.path()}, {.follow_links = true}, stop, found);
+  const FileTree tree = find_files({directory.path()}, {.follow_links = true}, stop);
   for (std::size_t i = 0; i < tree.size(); ++i) seen += tree.shown_path(i) + "\n";
   for (const auto& [reason, n] : tree.skipped) seen += reason + std::to_string(n) + "\n";
   return seen;
@@ -169,11 +168,10 @@ void test_no_probe_for_a_mapping() {
     return Verdict{};
   });
   const std::atomic<bool> stop = false;
-  std::atomic<std::uint64_t> found = 0;
-  CHECK_EQ(walk({directory.path()}, {}, stop, found).size(), 1U);
+  CHECK_EQ(find_files({directory.path()}, {}, stop).size(), 1U);
   CHECK_EQ(n_opened, 0);
   directory.write("mapping.csv", "9134657216587341217,Add.a.1.2.1700000000000000\n");
-  const FileTree tree = walk({directory.path()}, {}, stop, found);
+  const FileTree tree = find_files({directory.path()}, {}, stop);
   CHECK_EQ(n_opened, 1);
   CHECK(tree.real_name(0) == "Add.a.1.2.1700000000000000");
 }

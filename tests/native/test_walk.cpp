@@ -89,7 +89,7 @@ void test_read_while_it_grows() {
 
 std::vector<std::string> paths_of(const std::string& root, int threads) {
   ScanOptions options;
-  options.threads = threads;
+  options.parallelism = {threads, threads};
   Scan scan({root}, options);
   scan.start();
   while (!scan.wait_for(std::chrono::milliseconds(100))) {
@@ -118,7 +118,25 @@ void test_order_of_rows() {
       expected.push_back(path);
     }
   }
-  for (const int threads : {1, 2, 3, 16}) CHECK(paths_of(directory.path(), threads) == expected);
+  for (const int threads : {1, 2, 3, 16}) {
+    CHECK(paths_of(directory.path(), threads) == expected);
+  }
+}
+
+// What nothing else puts in order comes in that of the paths, part by part, whichever thread listed
+// a directory first.
+void test_order_of_paths() {
+  const TemporaryDirectory directory;
+  std::vector<std::string> expected;
+  for (const char* const parent : {"", "a/", "a/b/", "a/b/c/", "a/b-c/", "a-b/", "a.b/", "ab/"}) {
+    for (const char* const name : {"A.x.1.2.1700000000000000", "B.x.1.2.1700000000000000"}) {
+      expected.push_back(std::string(parent) += name);
+      directory.write(expected.back(), "no dump");
+    }
+  }
+  for (int round = 0; round < 20; ++round) {
+    for (const int threads : {1, 2, 16}) CHECK(paths_of(directory.path(), threads) == expected);
+  }
 }
 
 }  // namespace
@@ -130,5 +148,6 @@ int main() {
   test_names_of_any_length();
   test_read_while_it_grows();
   test_order_of_rows();
+  test_order_of_paths();
   return tests::exit_code();
 }

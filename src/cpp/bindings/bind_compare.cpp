@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -49,8 +50,9 @@ TensorPlace to_place(const PlaceTuple& tuple) {
 class PyComparison {
  public:
   PyComparison(const std::vector<PlaceTuple>& a, const std::vector<PlaceTuple>& b, double rtol,
-               double atol, bool kl, int threads, const std::string& engine)
-      : run_("the comparison", new_comparison(a, b, rtol, atol, kl, threads, engine)) {}
+               double atol, bool kl, int threads, std::optional<int> io_depth,
+               const std::string& engine)
+      : run_("the comparison", new_comparison(a, b, rtol, atol, kl, threads, io_depth, engine)) {}
 
   void run(const py::object& on_progress, double interval_s) { run_.run(on_progress, interval_s); }
 
@@ -67,6 +69,7 @@ class PyComparison {
   static std::unique_ptr<Comparison> new_comparison(const std::vector<PlaceTuple>& a,
                                                     const std::vector<PlaceTuple>& b, double rtol,
                                                     double atol, bool kl, int threads,
+                                                    std::optional<int> io_depth,
                                                     const std::string& engine) {
     if (a.size() != b.size()) {
       throw std::invalid_argument(std::to_string(a.size()) + " tensors cannot be compared with " +
@@ -75,7 +78,7 @@ class PyComparison {
     ComparisonOptions options;
     options.tolerance = check_tolerance(rtol, atol);
     options.divergence = kl;
-    options.threads = check_threads(threads);
+    options.parallelism = parse_parallelism(threads, io_depth);
     options.engine = parse_engine(engine);
     std::vector<TensorPair> pairs;
     pairs.reserve(a.size());
@@ -119,9 +122,9 @@ void bind_compare(py::module_& module) {
       .def_readonly("bytes_done", &ComparisonProgress::bytes_done);
   py::class_<PyComparison>(module, "Comparison")
       .def(py::init<const std::vector<PlaceTuple>&, const std::vector<PlaceTuple>&, double, double,
-                    bool, int, const std::string&>(),
+                    bool, int, std::optional<int>, const std::string&>(),
            py::arg("a"), py::arg("b"), py::kw_only(), py::arg("rtol"), py::arg("atol"),
-           py::arg("kl"), py::arg("threads"), py::arg("engine"))
+           py::arg("kl"), py::arg("threads"), py::arg("io_depth") = py::none(), py::arg("engine"))
       .def("run", &PyComparison::run, py::arg("on_progress"), py::arg("interval_s"))
       .def("progress", &PyComparison::progress)
       .def("table", &PyComparison::table);

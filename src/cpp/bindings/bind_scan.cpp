@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -14,11 +15,11 @@
 namespace fastdump::bindings {
 namespace {
 
-ScanOptions parse_options(const std::string& level, int threads, const std::string& engine,
-                          bool logical, const Selection& selection) {
+ScanOptions parse_options(const std::string& level, int threads, std::optional<int> io_depth,
+                          const std::string& engine, bool logical, const Selection& selection) {
   ScanOptions options;
   if (level != "header") options.level = parse_level(level);
-  options.threads = check_threads(threads);
+  options.parallelism = parse_parallelism(threads, io_depth);
   options.engine = parse_engine(engine);
   options.logical = logical;
   options.selection = selection;
@@ -28,14 +29,18 @@ ScanOptions parse_options(const std::string& level, int threads, const std::stri
 class PyScan {
  public:
   PyScan(const std::vector<py::bytes>& paths, const std::string& level, int threads,
-         const std::string& engine, bool logical, bool follow_links, const Selection& selection)
-      : run_("the scan", new_scan(paths, follow_links,
-                                  parse_options(level, threads, engine, logical, selection))) {}
+         std::optional<int> io_depth, const std::string& engine, bool logical, bool follow_links,
+         const Selection& selection)
+      : run_("the scan",
+             new_scan(paths, follow_links,
+                      parse_options(level, threads, io_depth, engine, logical, selection))) {}
 
   PyScan(const Index& index, const py::object& positions, const std::string& level, int threads,
-         const std::string& engine, bool logical, const Selection& selection)
-      : run_("the scan", new_scan(index, positions,
-                                  parse_options(level, threads, engine, logical, selection))) {}
+         std::optional<int> io_depth, const std::string& engine, bool logical,
+         const Selection& selection)
+      : run_("the scan",
+             new_scan(index, positions,
+                      parse_options(level, threads, io_depth, engine, logical, selection))) {}
 
   void run(const py::object& on_progress, double interval_s) { run_.run(on_progress, interval_s); }
 
@@ -75,6 +80,14 @@ Engine parse_engine(const std::string& text) {
   throw std::invalid_argument("engine is \"" + text + "\"; it must be auto, mmap or read");
 }
 
+Parallelism parse_parallelism(int threads, std::optional<int> io_depth) {
+  check_threads(threads);
+  if (!io_depth) return {threads, default_io_depth()};
+  if (*io_depth >= 1 && *io_depth <= kMaxThreads) return {threads, io_depth};
+  throw std::invalid_argument("io_depth is " + std::to_string(*io_depth) +
+                              "; it must be from 1 to " + std::to_string(kMaxThreads));
+}
+
 std::string check_path(const py::bytes& path) {
   std::string text(path);
   if (text.find('\0') == std::string::npos) return text;
@@ -90,14 +103,16 @@ void bind_scan(py::module_& module) {
       .def_readonly("tensors", &ScanProgress::tensors)
       .def_readonly("bad", &ScanProgress::bad);
   py::class_<PyScan>(module, "Scan")
-      .def(py::init<const std::vector<py::bytes>&, const std::string&, int, const std::string&,
-                    bool, bool, const Selection&>(),
-           py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"), py::arg("engine"),
-           py::arg("logical"), py::arg("follow_links"), py::arg("selection"))
-      .def(py::init<const Index&, const py::object&, const std::string&, int, const std::string&,
-                    bool, const Selection&>(),
+      .def(py::init<const std::vector<py::bytes>&, const std::string&, int, std::optional<int>,
+                    const std::string&, bool, bool, const Selection&>(),
+           py::arg("paths"), py::kw_only(), py::arg("level"), py::arg("threads"),
+           py::arg("io_depth") = py::none(), py::arg("engine"), py::arg("logical"),
+           py::arg("follow_links"), py::arg("selection"))
+      .def(py::init<const Index&, const py::object&, const std::string&, int, std::optional<int>,
+                    const std::string&, bool, const Selection&>(),
            py::arg("index"), py::arg("positions"), py::kw_only(), py::arg("level"),
-           py::arg("threads"), py::arg("engine"), py::arg("logical"), py::arg("selection"))
+           py::arg("threads"), py::arg("io_depth") = py::none(), py::arg("engine"),
+           py::arg("logical"), py::arg("selection"))
       .def("run", &PyScan::run, py::arg("on_progress"), py::arg("interval_s"))
       .def("progress", &PyScan::progress)
       .def("table", &PyScan::table)

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/concurrency/cpus.hpp"
 #include "core/dtype.hpp"
 #include "core/stream/engine.hpp"
 #include "kernels/partial.hpp"
@@ -44,6 +45,10 @@ std::vector<std::string> to_paths(const std::vector<py::bytes>& paths);
 
 // From 1 to kMaxThreads; std::invalid_argument otherwise.
 int check_threads(int threads);
+
+// Both from 1 to kMaxThreads, std::invalid_argument otherwise; without an `io_depth`, that of
+// FASTDUMP_IO_DEPTH.
+Parallelism parse_parallelism(int threads, std::optional<int> io_depth);
 
 // "auto", "mmap" or "read"; std::invalid_argument otherwise.
 Engine parse_engine(const std::string& text);

@@ -167,6 +167,7 @@ struct ComparisonThread {
   ComparisonThread(const kernels::Tier& tier, const kernels::Tolerance& tolerance)
       : pass(tier, tolerance) {}
 
+  ThreadStopwatch stopwatch;
   const kernels::DefaultFpEnvironment environment;
   PairPass::Thread pass;
   LastSource last_a;
@@ -179,8 +180,8 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
   ComparisonRun(const std::vector<TensorPair>& pairs, const ComparisonOptions& options,
                 std::vector<PairResult>& results, std::atomic<std::uint64_t>& pairs_done,
                 std::atomic<std::uint64_t>& bytes_done, const std::atomic<bool>& stop)
-      : Pipeline(threads_with_descriptors(static_cast<std::size_t>(options.threads),
-                                          kDescriptorsOfThread),
+      : Pipeline(options.parallelism,
+                 threads_with_descriptors(Depth::most(options.parallelism), kDescriptorsOfThread),
                  stop),
         pairs_(pairs),
         options_(options),
@@ -304,7 +305,10 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
   }
 
   Step do_step(PairJob& job, ComparisonThread& thread) override {
+    meter_.set_reads_only(waits_for_storage());
     const Step step = job.pass.step(thread.pass);
+    // The kernel reads ahead of a mapping: more threads would do no more than have more in memory.
+    if (options_.engine == Engine::mmap) thread.stopwatch.restart();
     bytes_done_ += step.nbytes;
     return step;
   }

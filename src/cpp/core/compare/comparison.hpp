@@ -9,6 +9,7 @@
 
 #include "core/compare/tensor_pair.hpp"
 #include "core/concurrency/background.hpp"
+#include "core/concurrency/cpus.hpp"
 #include "core/stream/engine.hpp"
 #include "kernels/pair_block.hpp"
 
@@ -17,7 +18,7 @@ namespace fastdump {
 struct ComparisonOptions {
   kernels::Tolerance tolerance = {};
   bool divergence = false;  // a second pass
-  int threads = 1;
+  Parallelism parallelism;
   Engine engine = Engine::automatic;
 };
 

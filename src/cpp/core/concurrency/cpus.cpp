@@ -1,7 +1,9 @@
 #include "core/concurrency/cpus.hpp"
 
+#include <algorithm>
 #include <thread>
 
+#include "core/concurrency/cpu_quota.hpp"
 #include "core/environment.hpp"
 
 #if defined(__linux__)
@@ -29,7 +31,14 @@ int usable_cpus() {
 
 int default_threads() {
   const auto threads = number_in_environment("FASTDUMP_THREADS", 1, kMaxThreads);
-  return threads ? static_cast<int>(*threads) : usable_cpus();
+  if (threads) return static_cast<int>(*threads);
+  // More threads than a quota has CPUs are stopped together, for the rest of each period.
+  return std::min(usable_cpus(), cpu_quota().value_or(kMaxThreads));
+}
+
+std::optional<int> default_io_depth() {
+  const auto depth = number_in_environment("FASTDUMP_IO_DEPTH", 1, kMaxThreads);
+  return depth ? std::optional(static_cast<int>(*depth)) : std::nullopt;
 }
 
 }  // namespace fastdump

@@ -18,8 +18,8 @@ namespace fastdump {
 
 // The invariant: new work comes from sources only, and n_sources_ counts them. The sources are
 //   - whoever adds items, until end_growth();
-//   - each batch of items that a thread works on, any of which may become a job, until that thread
-//     asks for its next work;
+//   - each batch of items that a thread works on, any of which may become a job or lead to more
+//     items, until that thread asks for its next work, or leaves;
 //   - each job, which another may follow, until end_job().
 // A thread that finds no work waits while there is a source, and leaves when there is none: nothing
 // can come any more.
@@ -29,9 +29,9 @@ namespace fastdump {
 template <class Job>
 class WorkList {
  public:
-  // `stop` ends the list soon, whoever sets it. Items come by grow(), until end_growth().
-  WorkList(std::size_t max_threads, const std::atomic<bool>& stop)
-      : max_threads_(max_threads), stop_(stop) {}
+  // `stop` ends the list soon, whoever sets it. Items come by grow(), until end_growth() and, after
+  // it, from those who work on others.
+  explicit WorkList(const std::atomic<bool>& stop) : stop_(stop) {}
 
   // A job to take part in or, if that is null, items [begin, end).
   struct Work {
@@ -41,8 +41,9 @@ class WorkList {
   };
 
   // The next work of a thread that has done `done`, if it has done any. Jobs come before new items,
-  // so that few jobs are open. Waits while there is a source; empty if nothing is left to do.
-  std::optional<Work> next(const std::optional<Work>& done) {
+  // so that few jobs are open; of items it takes a share for one of `n_threads`. Waits while there
+  // is a source; empty if nothing is left to do.
+  std::optional<Work> next(const std::optional<Work>& done, std::size_t n_threads) {
     std::unique_lock lock(mutex_);
     if (done && done->job == nullptr) --n_sources_;
     ++n_waiting_;
@@ -52,20 +53,34 @@ class WorkList {
       changed_.notify_all();
       return std::nullopt;
     }
-    Work work = take();
+    Work work = take(n_threads);
     if (n_waiting_ != 0 && has_work()) changed_.notify_one();
     return work;
   }
 
-  // There are `n` items now. Who gets one of them can read what was written about it before.
+  // For a thread that takes no more work after `done`.
+  void leave(const Work& done) {
+    if (done.job == nullptr) end_source();
+  }
+
+  // There are `n` items now, at least. Who gets one of them can read what was written about it
+  // before.
   void grow(std::size_t n) {
     const std::lock_guard lock(mutex_);
-    n_items_ = n;
+    n_items_ = std::max(n_items_, n);
     if (n_waiting_ != 0) changed_.notify_one();
   }
 
-  // There will be no more items.
+  // There will be no more items but those that others lead to.
   void end_growth() { end_source(); }
+
+  // How many threads could take more work, at most.
+  std::size_t n_left() const {
+    const std::lock_guard lock(mutex_);
+    std::size_t n = n_items_ - next_item_;
+    for (const auto& job : jobs_) n += static_cast<std::size_t>(job->n_chunks());
+    return n;
+  }
 
   // Returns how many threads wait for work.
   std::size_t add(std::shared_ptr<Job> job) {
@@ -104,14 +119,14 @@ class WorkList {
  private:
   // Items that a thread takes at once: the more, the fewer visits to the lock; the fewer, the more
   // evenly all end.
-  static constexpr std::size_t kMaxBatch = 16;
+  static constexpr std::size_t kMaxBatch = 64;
 
   bool has_work() const { return !jobs_.empty() || next_item_ < n_items_; }
 
-  Work take() {
+  Work take(std::size_t n_threads) {
     if (!jobs_.empty()) return {jobs_.front()};
     const std::size_t begin = next_item_;
-    next_item_ += std::clamp<std::size_t>((n_items_ - begin) / (8 * max_threads_), 1, kMaxBatch);
+    next_item_ += std::clamp<std::size_t>((n_items_ - begin) / (8 * n_threads), 1, kMaxBatch);
     ++n_sources_;
     return {nullptr, begin, next_item_};
   }
@@ -121,10 +136,9 @@ class WorkList {
     if (--n_sources_ == 0) changed_.notify_all();
   }
 
-  const std::size_t max_threads_;
   const std::atomic<bool>& stop_;
   std::atomic<bool> has_failed_ = false;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t n_waiting_ = 0;  // threads
   std::size_t n_items_ = 0;

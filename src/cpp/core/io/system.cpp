@@ -39,7 +39,16 @@ FileType type_of_entry(unsigned char type) {
       return FileType::regular;
     case DT_DIR:
       return FileType::directory;
-    default:  // of everything else more has to be known
+    case DT_LNK:
+      return FileType::link;
+    case DT_FIFO:
+      return FileType::fifo;
+    case DT_SOCK:
+      return FileType::socket;
+    case DT_CHR:
+    case DT_BLK:
+      return FileType::device;
+    default:
       return FileType::unknown;
   }
 }

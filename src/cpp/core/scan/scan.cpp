@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +47,7 @@ struct ScanThread {
         reduction(active_tier(), options.level.value_or(kernels::Level::health)),
         rows(options.level) {}
 
+  ThreadStopwatch stopwatch;
   const kernels::DefaultFpEnvironment environment;
   FileOpener opener;
   Reduction::Thread reduction;
@@ -62,14 +64,14 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   // `tree` has the files to scan, or is filled by walking `roots`.
   ScanRun(const std::vector<std::string>& roots, FileTree& tree, const ScanOptions& options,
           ScanCounters& counters, const std::atomic<bool>& stop)
-      : Pipeline(threads_with_descriptors(static_cast<std::size_t>(options.threads),
-                                          kDescriptorsOfThread),
+      : Pipeline(options.parallelism,
+                 threads_with_descriptors(Depth::most(options.parallelism), kDescriptorsOfThread),
                  stop),
-        roots_(roots),
         tree_(tree),
         options_(options),
-        counters_(counters),
-        stop_(stop) {}
+        counters_(counters) {
+    if (!roots.empty()) walk_.emplace(roots, options.walk, stop, counters.files_found, tree);
+  }
 
   // What the threads have found, after run().
   std::vector<FoundRows> take_rows() { return std::move(rows_); }
@@ -79,24 +81,29 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     return std::make_unique<ScanThread>(tree_, options_);
   }
 
-  // One thread walks; the others begin with what it has found, and it joins them in the end.
   void find_items(ScanThread& thread) override {
-    const auto on_files = [this] { add_items(tree_.size()); };
-    if (!roots_.empty()) {
-      walk(roots_, options_.walk, stop_, counters_.files_found, tree_, thread.skipped, on_files);
-    }
-    on_files();
-    counters_.walking = false;
+    add_items(walk_ ? walk_->begin(thread.skipped) : tree_.size());
+    note_end_of_walk();
   }
 
-  void do_item(std::size_t file, ScanThread& thread) override {
+  void do_item(std::size_t i, ScanThread& thread) override {
+    const Walk::Item item = walk_ ? walk_->item(i) : Walk::Item{i, false};
+    if (item.is_directory) {
+      add_items(walk_->list(item.number, thread.skipped));
+      note_end_of_walk();
+      return;
+    }
     try {
-      scan_file(file, thread);
+      scan_file(item.number, thread);
     } catch (const std::exception& error) {
-      add_failed_file(file, error, thread);
+      add_failed_file(item.number, error, thread);
     }
     // A large file may be left unfinished.
     if (!has_ended()) ++thread.done.files_done;
+  }
+
+  void note_end_of_walk() {
+    if (!walk_ || walk_->has_ended()) counters_.walking = false;
   }
 
   void scan_file(std::size_t file, ScanThread& thread) {
@@ -194,7 +201,10 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   }
 
   Step do_step(FileJob& job, ScanThread& thread) override {
+    meter_.set_reads_only(waits_for_storage());
     const Step step = job.step(thread.reduction);
+    // The kernel reads ahead of a mapping: more threads would do no more than have more in memory.
+    if (options_.engine == Engine::mmap) thread.stopwatch.restart();
     thread.done.bytes_done += step.nbytes;
     return step;
   }
@@ -270,11 +280,10 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     for (const auto& [reason, n] : thread.skipped) tree_.skipped[reason] += n;
   }
 
-  const std::vector<std::string>& roots_;
   FileTree& tree_;
   const ScanOptions& options_;
   ScanCounters& counters_;
-  const std::atomic<bool>& stop_;
+  std::optional<Walk> walk_;  // empty: the tree has all files
   EngineMeter meter_;
   std::mutex mutex_;
   std::vector<FoundRows> rows_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/concurrency/background.hpp"
+#include "core/concurrency/cpus.hpp"
 #include "core/scan/found_rows.hpp"
 #include "core/stream/engine.hpp"
 #include "core/tree/selection.hpp"
@@ -21,7 +22,7 @@ namespace fastdump {
 struct ScanOptions {
   std::optional<kernels::Level> level;  // empty: headers only, no payload is read
   bool logical = false;                 // the padding of private formats is left out
-  int threads = 1;
+  Parallelism parallelism;
   Engine engine = Engine::automatic;
   WalkOptions walk;
   Selection selection;
@@ -69,7 +70,7 @@ class Scan {
   // Of each thread.
   const std::vector<FoundRows>& rows() const { return rows_; }
   std::optional<kernels::Level> level() const { return options_.level; }
-  int threads() const { return options_.threads; }
+  int threads() const { return options_.parallelism.threads; }
 
  private:
   void run();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -22,6 +23,10 @@ class EngineMeter {
   // The engine for the next chunk: the faster one, or now and then the other, to see whether it
   // still is.
   Engine choose();
+  // While storage is waited for, a copy costs nothing, and pages that many threads have mapped are
+  // much memory.
+  void set_reads_only(bool value) { reads_only_.store(value, std::memory_order_relaxed); }
+  bool reads_only() const { return reads_only_.load(std::memory_order_relaxed); }
   void record(Engine engine, std::size_t nbytes, double seconds);
 
  private:
@@ -35,6 +40,7 @@ class EngineMeter {
   Engine faster_ = Engine::automatic;  // when it was asked last
   std::uint32_t chosen_ = 0;           // how often since it was probed whether that is still so
   std::uint32_t probe_after_ = 0;
+  std::atomic<bool> reads_only_ = false;
 };
 
 }  // namespace fastdump

@@ -66,7 +66,7 @@ Shortages<N> Stream<N>::deliver(const Chunk& chunk, StreamBuffers& buffers,
     if (const auto window = cursor_.finish(chunk)) drop(*window);
     return missing;
   }
-  const Engine engine = meter_.choose();
+  const Engine engine = shared_meter_.reads_only() ? Engine::read : meter_.choose();
   const auto start = Clock::now();
   const Shortages<N> missing = deliver_by(engine, chunk, buffers, visitor);
   double seconds = seconds_since(start);

@@ -20,21 +20,42 @@ auto order_of(const Where& where) {
                     null_last(where.model_id), null_last(where.step));
 }
 
-// The position of every directory in the order of where it lies; directories at one place share
-// one.
-std::vector<std::size_t> order_directories(const AppendOnly<Directory>& directories) {
+// As paths are ordered part by part: a directory comes before what lies in it.
+bool is_before(std::string_view a, std::string_view b) {
+  const auto rank = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c) + 1; };
+  return std::ranges::lexicographical_compare(a, b, {}, rank, rank);
+}
+
+// In the order in which one thread would come to the directories, root by root.
+bool is_walked_before(const Directory& a, const Directory& b) {
+  return a.root != b.root ? a.root < b.root : is_before(a.relative, b.relative);
+}
+
+struct DirectoryOrder {
+  std::vector<std::size_t>
+      place;  // in the order of where it lies; directories at one place share it
+  std::vector<std::size_t> walked;  // among those at its place, in the order of a walk
+};
+
+DirectoryOrder order_directories(const AppendOnly<Directory>& directories) {
   std::vector<std::size_t> sorted(directories.size());
   for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = i;
-  std::ranges::stable_sort(sorted, [&](std::size_t a, std::size_t b) {
-    return order_of(directories[a].where) < order_of(directories[b].where);
+  std::ranges::sort(sorted, [&](std::size_t a, std::size_t b) {
+    const auto where_a = order_of(directories[a].where);
+    const auto where_b = order_of(directories[b].where);
+    if (where_a != where_b) return where_a < where_b;
+    if (is_walked_before(directories[a], directories[b])) return true;
+    return !is_walked_before(directories[b], directories[a]) && a < b;
   });
-  std::vector<std::size_t> position(directories.size());
+  DirectoryOrder order = {std::vector<std::size_t>(sorted.size()),
+                          std::vector<std::size_t>(sorted.size())};
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const bool same = i > 0 && order_of(directories[sorted[i - 1]].where) ==
                                    order_of(directories[sorted[i]].where);
-    position[sorted[i]] = same ? position[sorted[i - 1]] : i;
+    order.place[sorted[i]] = same ? order.place[sorted[i - 1]] : i;
+    order.walked[sorted[i]] = i;
   }
-  return position;
+  return order;
 }
 
 }  // namespace
@@ -47,17 +68,18 @@ std::vector<std::size_t> execution_order(const FileTree& tree,
     std::int64_t timestamp;
     std::size_t position;
   };
+  const DirectoryOrder directories = order_directories(tree.directories());
   const auto rest_of = [&](const Key& key) {
     const Execution& execution = executions[key.position];
-    return std::tuple(null_last(execution.stream_id), null_last(execution.task_id), execution.file,
+    return std::tuple(null_last(execution.stream_id), null_last(execution.task_id),
+                      directories.walked[tree.directory_index(execution.file)], execution.file,
                       key.position);
   };
-  const std::vector<std::size_t> directories = order_directories(tree.directories());
   std::vector<Key> keys;
   keys.reserve(executions.size());
   for (std::size_t i = 0; i < executions.size(); ++i) {
     const Execution& execution = executions[i];
-    const std::size_t place = directories[tree.directory_index(execution.file)];
+    const std::size_t place = directories.place[tree.directory_index(execution.file)];
     keys.push_back({2 * place + (execution.timestamp ? 0 : 1), execution.timestamp.value_or(0), i});
   }
   std::ranges::sort(keys, [&](const Key& a, const Key& b) {

@@ -22,8 +22,9 @@ using SkippedFiles = std::map<std::string, std::uint64_t, std::less<>>;
 void count_skipped(SkippedFiles& skipped, std::string_view reason);
 
 struct Directory {
-  std::string path;      // to open files with
-  std::string relative;  // what rows show: relative to the root, or as given if there are several
+  std::uint32_t root = 0;  // its number
+  std::string path;        // to open files with
+  std::string relative;    // what rows show: relative to the root, or as given if there are several
   Where where;
   std::unordered_map<std::string, std::string> real_names;  // from mapping.csv
   bool holds_root = false;  // its one file here is a root itself: somebody named it

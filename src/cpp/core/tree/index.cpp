@@ -10,6 +10,7 @@
 #include "core/decimal.hpp"
 #include "core/formats/file_name.hpp"
 #include "core/tree/execution_order.hpp"
+#include "core/tree/find_files.hpp"
 #include "core/tree/glob.hpp"
 
 namespace fastdump {
@@ -17,8 +18,7 @@ namespace {
 
 FileTree walk_roots(const std::vector<std::string>& roots, const WalkOptions& options,
                     const std::atomic<bool>& stop) {
-  std::atomic<std::uint64_t> found = 0;
-  FileTree tree = walk(roots, options, stop, found);
+  FileTree tree = find_files(roots, options, stop);
   if (tree.size() > std::numeric_limits<std::uint32_t>::max()) {
     throw std::length_error("more than 4,294,967,295 files: open a part of the tree");
   }

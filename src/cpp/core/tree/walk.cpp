@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -11,7 +11,6 @@
 #include "core/formats/mapping_csv.hpp"
 #include "core/formats/tree_path.hpp"
 #include "core/io/descriptors.hpp"
-#include "core/io/directory.hpp"
 #include "core/io/file.hpp"
 
 namespace fastdump {
@@ -22,10 +21,8 @@ constexpr std::string_view kMappingName = "mapping.csv";
 // Far above what a directory of over-long names needs; a larger file is not a mapping.
 constexpr std::int64_t kMaxMappingBytes = std::int64_t{64} << 20;
 
-// Which directory it is, however it is reached.
-using Identity = std::pair<std::uint64_t, std::uint64_t>;
-
-Identity identity_of(const FileStatus& status) { return {status.device, status.inode}; }
+// Of a directory that is a root.
+constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
 
 int find_status(const std::string& path, Links links, FileStatus& status) {
   return -retry_interrupted([&] { return system().status_of_path(path.c_str(), links, status); });
@@ -71,173 +68,178 @@ std::string_view read_mapping(Directory& directory) {
   return read.error != 0 ? kUnreadable : std::string_view{};
 }
 
-class Walker {
- public:
-  Walker(const WalkOptions& options, const std::atomic<bool>& stop,
-         std::atomic<std::uint64_t>& found, FileTree& tree, SkippedFiles& skipped,
-         const std::function<void()>& on_files)
-      : options_(options),
-        stop_(stop),
-        found_(found),
-        tree_(tree),
-        skipped_(skipped),
-        on_files_(on_files) {}
+void find_real_names(Directory& directory, SkippedFiles& skipped) {
+  const std::string_view problem = read_mapping(directory);
+  if (!problem.empty()) count_skipped(skipped, problem);
+}
 
-  void walk_root(const std::string& root, bool is_one_of_several) {
-    FileStatus status;
-    const int error = find_status(root, Links::follow, status);
-    if (error != 0) throw SystemError(error, root);
-    if (status.type == FileType::directory) {
-      root_ = absolute(root);
-      // Rows of several roots must tell them apart.
-      shown_root_ = is_one_of_several ? root : "";
-      visited_.clear();
-      walk_directory(root, "", identity_of(status), true);
-    } else if (status.type == FileType::regular) {
-      add_root_file(root, is_one_of_several);
-    } else {
-      count_skipped(name_of_special(status.type));
-    }
-  }
-
- private:
-  struct Child {
-    std::string name;
-    Identity identity;
-  };
-
-  void count_skipped(std::string_view reason) { fastdump::count_skipped(skipped_, reason); }
-
-  void find_real_names(Directory& directory) {
-    const std::string_view problem = read_mapping(directory);
-    if (!problem.empty()) count_skipped(problem);
-  }
-
-  void add_file(std::uint32_t directory, std::string_view name) {
-    tree_.add_file(directory, name);
-    found_.fetch_add(1, std::memory_order_relaxed);
-  }
-
-  void add_root_file(const std::string& root, bool is_one_of_several) {
-    const RootFile file = split_root(root);
-    Directory directory;
-    directory.path = file.directory;
-    directory.relative = is_one_of_several ? file.directory : "";
-    directory.where = parse_tree_path(absolute(file.directory.empty() ? "." : file.directory), "");
-    directory.holds_root = true;
-    if (is_decimal(file.name)) find_real_names(directory);
-    add_file(tree_.add_directory(std::move(directory)), file.name);
-    on_files_();
-  }
-
-  void walk_directory(const std::string& path, const std::string& below, Identity identity,
-                      bool is_root) {
-    // Without links a directory has one parent; with them it is visited once.
-    if (options_.follow_links && !visited_.insert(identity).second) {
-      count_skipped("link to a directory that is scanned anyway");
-      return;
-    }
-    std::vector<Child> children;
-    if (!add_files(path, below, is_root, children)) return;
-    for (const Child& child : children) {
-      if (stop_.load(std::memory_order_relaxed)) return;
-      walk_directory(join_path(path, child.name), join_path(below, child.name), child.identity,
-                     false);
-    }
-  }
-
-  // Adds the files of one directory, and lists the directories in it. False after `stop`.
-  bool add_files(const std::string& path, const std::string& below, bool is_root,
-                 std::vector<Child>& children) {
-    const DirectoryListing listing(path, stop_);
-    if (listing.error() != 0 && is_root) throw SystemError(listing.error(), path);
-    if (listing.error() != 0) {
-      count_skipped(is_scarcity(listing.error())
-                        ? "directory that cannot be read: too many open files, or no memory"
-                        : "directory that cannot be read");
-      if (listing.entries().empty()) return true;
-    }
-    Directory directory;
-    directory.path = path;
-    directory.relative = join_path(shown_root_, below);
-    directory.where = parse_tree_path(root_, below);
-    if (needs_mapping(listing)) find_real_names(directory);
-    const std::uint32_t index = tree_.add_directory(std::move(directory));
-    for (const DirectoryListing::Entry& entry : listing.entries()) {
-      if (stop_.load(std::memory_order_relaxed)) return false;
-      add_entry(index, path, entry, children);
-    }
-    on_files_();
-    return true;
-  }
-
-  // A listing that failed may have been cut before the mapping's name.
-  static bool needs_mapping(const DirectoryListing& listing) {
-    if (listing.error() == 0 && !listing.contains(kMappingName)) return false;
-    return std::ranges::any_of(listing.entries(),
-                               [](const auto& entry) { return is_decimal(entry.name); });
-  }
-
-  void add_entry(std::uint32_t directory, const std::string& path,
-                 const DirectoryListing::Entry& entry, std::vector<Child>& children) {
-    FileStatus status;
-    status.type = entry.type;
-    // Links have to be told from what they lead to, and a directory that a link may lead to, too,
-    // has to be known again.
-    const bool is_known = status.type == FileType::regular ||
-                          (status.type == FileType::directory && !options_.follow_links);
-    if (!is_known && !find_target(join_path(path, entry.name), status)) return;
-    if (status.type == FileType::directory) {
-      children.push_back({std::string(entry.name), identity_of(status)});
-    } else if (status.type == FileType::regular) {
-      add_file(directory, entry.name);
-    } else {
-      count_skipped(name_of_special(status.type));
-    }
-  }
-
-  // Follows a link if that is wanted. False if there is nothing to be added; it is counted then.
-  bool find_target(const std::string& path, FileStatus& status) {
-    if (const int error = find_status(path, Links::keep, status); error != 0) {
-      count_skipped(error == ENOENT ? "vanished while it was listed" : "file that cannot be read");
-      return false;
-    }
-    if (status.type != FileType::link) return true;
-    if (!options_.follow_links) {
-      count_skipped("symbolic link");
-      return false;
-    }
-    const int error = find_status(path, Links::follow, status);
-    if (error == 0) return true;
-    count_skipped(error == ELOOP ? "symbolic link loop" : "dangling symbolic link");
-    return false;
-  }
-
-  const WalkOptions& options_;
-  const std::atomic<bool>& stop_;
-  std::atomic<std::uint64_t>& found_;
-  FileTree& tree_;
-  SkippedFiles& skipped_;
-  const std::function<void()>& on_files_;
-  std::string root_;        // absolute
-  std::string shown_root_;  // before the relative path in rows
-  std::set<Identity> visited_;
-};
+// A listing that failed may have been cut before the mapping's name.
+bool needs_mapping(const DirectoryListing& listing) {
+  if (listing.error() == 0 && !listing.contains(kMappingName)) return false;
+  return std::ranges::any_of(listing.entries(),
+                             [](const auto& entry) { return is_decimal(entry.name); });
+}
 
 }  // namespace
 
-void walk(const std::vector<std::string>& roots, const WalkOptions& options,
-          const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found, FileTree& tree,
-          SkippedFiles& skipped, const std::function<void()>& on_files) {
-  Walker walker(options, stop, found, tree, skipped, on_files);
-  for (const std::string& root : roots) walker.walk_root(root, roots.size() > 1);
+Walk::Walk(const std::vector<std::string>& roots, const WalkOptions& options,
+           const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found, FileTree& tree)
+    : paths_(roots), options_(options), stop_(stop), found_(found), tree_(tree) {}
+
+std::size_t Walk::begin(SkippedFiles& skipped) {
+  roots_.resize(paths_.size());
+  for (std::uint32_t root = 0; root < paths_.size(); ++root) begin_root(root, skipped);
+  return items_.size();
 }
 
-FileTree walk(const std::vector<std::string>& roots, const WalkOptions& options,
-              const std::atomic<bool>& stop, std::atomic<std::uint64_t>& found) {
-  FileTree tree;
-  walk(roots, options, stop, found, tree, tree.skipped, [] {});
-  return tree;
+void Walk::begin_root(std::uint32_t root, SkippedFiles& skipped) {
+  Root& begun = roots_[root];
+  begun.path = paths_[root];
+  FileStatus status;
+  const int error = find_status(begun.path, Links::follow, status);
+  if (error != 0) throw SystemError(error, begun.path);
+  if (status.type == FileType::directory) {
+    begun.absolute = absolute(begun.path);
+    // Rows of several roots must tell them apart.
+    if (paths_.size() > 1) begun.shown = begun.path;
+    add_unlisted({root, kNone, {}, identity_of(status)});
+  } else if (status.type == FileType::regular) {
+    add_root_file(root, skipped);
+  } else {
+    count_skipped(skipped, name_of_special(status.type));
+  }
+}
+
+void Walk::add_root_file(std::uint32_t root, SkippedFiles& skipped) {
+  const RootFile file = split_root(paths_[root]);
+  Directory directory;
+  directory.root = root;
+  directory.path = file.directory;
+  if (paths_.size() > 1) directory.relative = file.directory;
+  directory.where = parse_tree_path(absolute(file.directory.empty() ? "." : file.directory), "");
+  directory.holds_root = true;
+  if (is_decimal(file.name)) find_real_names(directory, skipped);
+  add_file(tree_.add_directory(std::move(directory)), file.name);
+}
+
+std::size_t Walk::list(std::size_t directory, SkippedFiles& skipped) {
+  Place place;
+  {
+    const std::lock_guard lock(mutex_);
+    place = place_of(unlisted_[directory]);
+  }
+  list(place, skipped);
+  const std::lock_guard lock(mutex_);
+  --n_unlisted_;
+  return items_.size();
+}
+
+Walk::Place Walk::place_of(const Unlisted& directory) const {
+  const Root& root = roots_[directory.root];
+  if (directory.parent == kNone) return {directory.root, true, root.path, {}, directory.identity};
+  const Directory& parent = tree_.directories()[directory.parent];
+  std::string_view below = parent.relative;
+  below.remove_prefix(std::min(below.size(), join_path(root.shown, "").size()));
+  return {directory.root, false, join_path(parent.path, directory.name),
+          join_path(below, directory.name), directory.identity};
+}
+
+bool Walk::visit(const Place& place) {
+  const std::lock_guard lock(mutex_);
+  return visited_.insert({place.root, place.identity}).second;
+}
+
+void Walk::list(const Place& place, SkippedFiles& skipped) {
+  // Without links a directory has one parent; with them it is visited once.
+  if (options_.follow_links && !visit(place)) {
+    count_skipped(skipped, "link to a directory that is scanned anyway");
+    return;
+  }
+  const DirectoryListing listing(place.path, stop_);
+  if (listing.error() != 0 && place.is_root) throw SystemError(listing.error(), place.path);
+  if (listing.error() != 0) {
+    count_skipped(skipped, is_scarcity(listing.error())
+                               ? "directory that cannot be read: too many open files, or no memory"
+                               : "directory that cannot be read");
+    if (listing.entries().empty()) return;
+  }
+  Directory directory;
+  directory.root = place.root;
+  directory.path = place.path;
+  directory.relative = join_path(roots_[place.root].shown, place.below);
+  directory.where = parse_tree_path(roots_[place.root].absolute, place.below);
+  if (needs_mapping(listing)) find_real_names(directory, skipped);
+  Listed listed = look_at(listing, place.path, skipped);
+  {
+    const std::lock_guard lock(mutex_);
+    const std::uint32_t index = tree_.add_directory(std::move(directory));
+    if (!options_.follow_links) {
+      // First, so that there is work for many threads soon.
+      for (Child& child : listed.children) {
+        add_unlisted({place.root, index, std::move(child.name), child.identity});
+      }
+      listed.children.clear();
+    }
+    for (const std::string_view name : listed.files) add_file(index, name);
+  }
+  // Which of several ways to a directory counts must not depend on who was first: one thread goes
+  // all of them, in the order of the names.
+  for (const Child& child : listed.children) {
+    if (stop_.load(std::memory_order_relaxed)) return;
+    list({place.root, false, join_path(place.path, child.name), join_path(place.below, child.name),
+          child.identity},
+         skipped);
+  }
+}
+
+Walk::Listed Walk::look_at(const DirectoryListing& listing, const std::string& path,
+                           SkippedFiles& skipped) const {
+  Listed listed;
+  for (const DirectoryListing::Entry& entry : listing.entries()) {
+    if (stop_.load(std::memory_order_relaxed)) break;
+    FileStatus status;
+    status.type = entry.type;
+    // A directory that a link may lead to, too, has to be known again.
+    const bool needs_status = status.type == FileType::unknown ||
+                              (options_.follow_links && (status.type == FileType::link ||
+                                                         status.type == FileType::directory));
+    if (needs_status && !find_target(join_path(path, entry.name), status, skipped)) continue;
+    if (status.type == FileType::directory) {
+      listed.children.push_back({std::string(entry.name), identity_of(status)});
+    } else if (status.type == FileType::regular) {
+      listed.files.push_back(entry.name);
+    } else {
+      count_skipped(skipped,
+                    status.type == FileType::link ? "symbolic link" : name_of_special(status.type));
+    }
+  }
+  return listed;
+}
+
+// Follows a link if that is wanted. False if there is nothing to be added; it is counted then.
+bool Walk::find_target(const std::string& path, FileStatus& status, SkippedFiles& skipped) const {
+  if (const int error = find_status(path, Links::keep, status); error != 0) {
+    count_skipped(skipped,
+                  error == ENOENT ? "vanished while it was listed" : "file that cannot be read");
+    return false;
+  }
+  if (status.type != FileType::link || !options_.follow_links) return true;
+  const int error = find_status(path, Links::follow, status);
+  if (error == 0) return true;
+  count_skipped(skipped, error == ELOOP ? "symbolic link loop" : "dangling symbolic link");
+  return false;
+}
+
+void Walk::add_unlisted(Unlisted directory) {
+  unlisted_.push_back(std::move(directory));
+  items_.push_back({unlisted_.size() - 1, true});
+  ++n_unlisted_;
+}
+
+void Walk::add_file(std::uint32_t directory, std::string_view name) {
+  items_.push_back({tree_.size(), false});
+  tree_.add_file(directory, name);
+  found_.fetch_add(1, std::memory_order_relaxed);
 }
 
 std::string find_real_name(const std::string& path) {
