@@ -17,6 +17,7 @@ SECTIONS = {
     "engines": "Ways of reading; the peer of auto is the better of mmap and read",
     "cold": "Cold page cache; the peer is the fastest of the other readers",
     "small files": "Many small files, whole call",
+    "far storage": "Each call for a file takes 1 ms; the peer is `xargs -P 64 cat`",
     "mixed files": "Files of all sizes",
     "memory": "Private memory of a process that computes statistics, beyond imports",
     "peers": "Peers, each at its best",

@@ -43,6 +43,10 @@ TINY_ROUNDS = 3
 N_FILES_A_DIRECTORY = 500
 N_TRIAGE_FILES = 5_000 if QUICK else 100_000
 
+# On storage that is far away.
+N_FAR_FILES = 1_000 if QUICK else 10_000
+FAR_ROUNDS = 3 if QUICK else 5
+
 N_MIXED_FILES = 24
 LARGEST_MIXED_NBYTES = 64 * MIB if QUICK else 2 * GIB if FULL else GIB
 
