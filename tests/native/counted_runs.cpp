@@ -253,6 +253,7 @@ void count_scan(const TemporaryDirectory& directory, std::size_t n, std::optiona
   const std::string what = level ? "basic" : "headers";
   ScanOptions options;
   options.level = level;
+  options.parallelism = {1, 1};  // how many more threads pay depends on the time it takes
   Scan scan({directory.path() / std::to_string(n)}, options);
   count("file of 1 KiB, " + what, is_first ? 0 : n, 0, [&] {
     scan.start();

@@ -26,6 +26,9 @@ class Depth {
   // Whether there are more threads than CPUs, because some wait for storage.
   bool has_more_than_cpus() const { return n_threads() > least_; }
 
+  // Whether it stays as it is, whatever is recorded.
+  bool is_fixed() const { return least_ == most_; }
+
   // Time that one of the threads has spent. Returns whether n_threads() has changed.
   bool record(const ThreadTime& time);
 

@@ -106,7 +106,7 @@ class Pipeline {
 
   // Sees to it that there are as many threads as the storage wants.
   void measure(Context& context) {
-    if (context.stopwatch.elapsed_ns() < kMeasuredNs) return;
+    if (depth_.is_fixed() || context.stopwatch.elapsed_ns() < kMeasuredNs) return;
     if (!depth_.record(context.stopwatch.take())) return;
     const std::size_t n_left = list_.n_left();
     if (n_left != 0) team_.grow_by(n_left, depth_.n_threads());
