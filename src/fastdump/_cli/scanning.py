@@ -15,6 +15,7 @@ from fastdump._cli.usage import refusing
 from fastdump._dump.dump import empty_error, open
 from fastdump._selection import Selection
 from fastdump._stats import new_scan, selected_from, source_of
+from fastdump._table.arrow_column import count_by
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.quantities import counted
 
@@ -48,7 +49,8 @@ class Outcome:
         """The exit code of the command if nothing else goes wrong."""
         if self.interrupted:
             return exit_codes.INTERRUPTED
-        unread = is_unread(self.table.summary()["status"], self.table.skipped)
+        statuses = count_by(self.table.batch.column("status"))
+        unread = is_unread(statuses, self.table.skipped)
         return exit_codes.INCOMPLETE if unread else exit_codes.SUCCESS
 
 

@@ -138,7 +138,7 @@ def _file_of(row: StatsRow, paths: tuple[str, ...]) -> str:
 
 def _what_was_read(outcome: Outcome) -> str:
     summary = outcome.table.summary()
-    n_tensors = sum(io is not None for io in outcome.table["io"])
+    n_tensors = summary["rows"] - outcome.table.batch.column("io").null_count
     facts = f"{counted(summary['files'], 'file')}, {counted(n_tensors, 'tensor')}"
     if outcome.is_written:
         return f"{facts}, {size_text(summary['bytes'])}, level {outcome.table.level}, as written"

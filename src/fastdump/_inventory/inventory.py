@@ -12,6 +12,7 @@ import numpy as np
 from fastdump._inventory.groups import Group, groups
 from fastdump._inventory.oddities import oddities
 from fastdump._inventory.rows import NONE, Rows
+from fastdump._table.path_column import PathColumn
 from fastdump._table.stats_table import StatsTable
 
 _WORLD_SIZE = re.compile(r"(?:^|/)worldsize(\d{1,6})_global_rank\d+/")
@@ -61,7 +62,7 @@ class Inventory:
         self.dtypes = _dtypes(rows)
         self.odd = oddities(rows, table.batch)
         self.missing = _missing_steps(self.steps)
-        self.missing_ranks = _missing_ranks(self.ranks, rows.paths) if all_ranks else []
+        self.missing_ranks = _missing_ranks(self.ranks, table) if all_ranks else []
         self.empty = [where for where, group in self.steps.items() if group.is_empty]
         self.skipped = table.skipped
 
@@ -120,11 +121,12 @@ def _dtypes(rows: Rows) -> dict[str | None, Group]:
     return {name: group for name, group, _ in in_order}
 
 
-def _missing_ranks(ranks: Iterable[int | None], paths: list[str]) -> list[int]:
+def _missing_ranks(ranks: Iterable[int | None], table: StatsTable) -> list[int]:
     present = {rank for rank in ranks if rank is not None}
     if not present:
         return []
-    found = (_WORLD_SIZE.search(path) for path in paths if "worldsize" in path)
+    directories = PathColumn(table.batch.column("path")).directories
+    found = map(_WORLD_SIZE.search, directories)
     world_size = max((int(match[1]) for match in found if match), default=0)
     # Without a world size, a dump that begins or ends with other ranks may be meant to.
     wanted = range(world_size) if world_size else range(min(present), max(present))

@@ -61,6 +61,6 @@ def _oddity(odd: NDArray[np.int64], rows: Rows, batch: RecordBatch) -> Oddity:
     paths, first = np.unique(rows.path[odd], return_index=True)
     examples = {}
     for row in odd[np.sort(first)[:_MAX_EXAMPLES]].tolist():
-        (note,) = batch.column("note").slice(row, 1).to_pylist()
-        examples[rows.paths[rows.path[row]]] = note
+        path, note = (batch.column(name).slice(row, 1).to_pylist()[0] for name in ("path", "note"))
+        examples[path] = note
     return Oddity(len(odd), len(paths), examples)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._table.arrow_column import codes_of, integer_array, is_in, is_null
+from fastdump._table.arrow_column import codes_of, integer_array, is_in, is_null, text_codes
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
@@ -21,8 +21,10 @@ class Rows:
 
     Attributes
     ----------
-    path, dtype : ndarray of int64, shape (rows,)
-        Indices into `paths` and `dtypes`.
+    path : ndarray of int64, shape (rows,)
+        A number for each path.
+    dtype : ndarray of int64, shape (rows,)
+        Indices into `dtypes`.
     op : ndarray of int64, shape (rows,)
         A number for each operator: equal where type and name are.
     rank, step, timestamp, nbytes : ndarray of int64, shape (rows,)
@@ -37,7 +39,7 @@ class Rows:
         def integers(name: str) -> NDArray[np.int64]:
             return integer_array(batch.column(name), null=NONE)
 
-        self.path, self.paths = codes_of(batch.column("path"))
+        self.path = text_codes(batch.column("path"))
         self.dtype, self.dtypes = codes_of(batch.column("dtype"))
         types, _ = codes_of(batch.column("op_type"))
         names, op_names = codes_of(batch.column("op_name"))

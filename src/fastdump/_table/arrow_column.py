@@ -150,17 +150,25 @@ def codes_of(column: Array) -> tuple[NDArray[np.int64], list[str]]:
     Python string for each row.
     """
     encoded = _encoded(column)
-    indices = dictionary_indices(encoded)
-    assert isinstance(indices, Array)
-    codes = integer_array(indices.cast(DataType.int64()), null=NULL_CODE)
     texts: Any = dictionary_dictionary(encoded)
-    return codes, list(texts.to_pylist())
+    return _codes(encoded), list(texts.to_pylist())
+
+
+def text_codes(column: Array) -> NDArray[np.int64]:
+    """Return the indices of `codes_of` alone: of a column like paths, all texts are distinct."""
+    return _codes(_encoded(column))
 
 
 def n_distinct(column: Array) -> int:
     """Return how many distinct texts a text column has, null not counted."""
     texts: Any = dictionary_dictionary(_encoded(column))
     return len(texts)
+
+
+def _codes(encoded: Array) -> NDArray[np.int64]:
+    indices = dictionary_indices(encoded)
+    assert isinstance(indices, Array)
+    return integer_array(indices.cast(DataType.int64()), null=NULL_CODE)
 
 
 def _encoded(column: Array) -> Array:

@@ -20,6 +20,7 @@ from fastdump._table.arrow_column import (
     is_in,
     is_null,
     real_array,
+    text_codes,
     values,
 )
 from fastdump._triage import counters
@@ -122,7 +123,7 @@ class Rows:
         untimed = self.timestamp == INT64_MAX
         if untimed.any():
             # Only the path tells two files of an operator apart.
-            path, _ = codes_of(batch.column("path"))
+            path = text_codes(batch.column("path"))
             self.execution_key = mixed(self.execution_key, np.where(untimed, path, NONE))
 
         self.dtype, self.dtypes = codes_of(batch.column("dtype"))

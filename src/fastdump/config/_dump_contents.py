@@ -6,11 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from fastdump._stats import What, headers_of
+from fastdump._table.arrow_column import NULL_CODE, n_distinct
+from fastdump._table.path_column import PathColumn
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted, integers_text, merged_ranges
@@ -20,6 +22,9 @@ from fastdump.config._dump_step import step_spans
 from fastdump.config._model import DumpConfig
 from fastdump.config._selection import ONE_BY_ONE, distinct, file_form, is_kernel
 from fastdump.config._wording import listed, of_model, quoted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 DumpKind: TypeAlias = Literal[
     "model",
@@ -33,14 +38,17 @@ DumpKind: TypeAlias = Literal[
 ]
 _Part: TypeAlias = tuple[int | None, int | None]  # a rank and a step
 
+_N_TIME_DIGITS = 17
+
 # The kinds that a path can tell, in the order in which they are tried.
 _PATH_KINDS: tuple[tuple[DumpKind, re.Pattern[str]], ...] = (
     ("overflow", re.compile(r"(^|/)op_?debug\.node_op_?debug\.[^/]*$", re.IGNORECASE)),
     ("exception", re.compile(r"(^|/)(exception_info\.[^/]*$|extra-info/data-dump/)")),
-    ("custom", re.compile(r"\.custom\.[0-9]{17}$")),
+    ("custom", re.compile(rf"\.custom\.[0-9]{{{_N_TIME_DIGITS}}}$")),
     ("converted", re.compile(r"\.npy$")),
     ("single operator", ONE_BY_ONE),
 )
+_KINDS = tuple(kind for kind, _ in _PATH_KINDS)
 _DATA = {"tensor": "tensors", "stats": "statistics"}
 # The number of steps of a range that are looked for; a range may have more than fit into memory.
 _MAX_STEPS = 10_000
@@ -115,14 +123,12 @@ def describe_dump(what: What) -> DumpContents:
     """
     table = headers_of(what)
     path_kinds = _path_kinds(table)
-    names = {file_form(op_name) for op_name in set(table["op_name"].tolist())}
-    columns = (table[name].tolist() for name in ("op_type", "op_name", "model"))
-    kinds = {
-        kind or _kind_of_operator(op_type, op_name, model, names)
-        for kind, op_type, op_name, model in set(zip(path_kinds, *columns, strict=True))
-    }
-    operators = _without_records(table, path_kinds)
-    modes = sorted({"input", "output"} & set(table["io"].tolist()))
+    names = set(map(file_form, _texts(table, "op_name")))
+    kinds: set[DumpKind] = {kind for kind in _KINDS if (path_kinds == _KINDS.index(kind)).any()}
+    others = distinct(table, "op_type", "op_name", "model", rows=path_kinds == NULL_CODE)
+    kinds |= {_kind_of_operator(*operator, names=names) for operator in others}
+    operators = distinct(table, "op_type", "op_name", rows=_is_no_record(path_kinds))
+    modes = sorted({"input", "output"} & _texts(table, "io"))
     return DumpContents(
         kinds=tuple(sorted(kinds)),
         data=_data(table),
@@ -130,25 +136,39 @@ def describe_dump(what: What) -> DumpContents:
         ranks=_numbers(table, "rank"),
         devices=_numbers(table, "device"),
         steps=_numbers(table, "step"),
-        models=_texts(table, "model"),
-        times=_texts(table, "time"),
-        n_files=len(set(table["path"].tolist())),
-        n_operators=len(distinct(operators, "op_type", "op_name").keys() - {(None, None)}),
+        models=tuple(sorted(_texts(table, "model") - {None})),
+        times=tuple(sorted(_texts(table, "time") - {None})),
+        n_files=n_distinct(table.batch.column("path")),
+        n_operators=len(operators.keys() - {(None, None)}),
     )
 
 
-def _path_kinds(table: StatsTable) -> list[DumpKind | None]:
-    """Return the kind of each row by its path; None if the operator decides."""
-    paths = table["path"].tolist()
-    kinds = {
-        path: next((kind for kind, pattern in _PATH_KINDS if pattern.search(path)), None)
-        for path in set(paths)
-    }
-    return [kinds[path] for path in paths]
+def _path_kinds(table: StatsTable) -> NDArray[np.int64]:
+    """Return the kind of each row by its path, a position in `_KINDS`.
+
+    It is `NULL_CODE` where the operator decides.
+    """
+    column = table.batch.column("path")
+    paths = PathColumn(column)
+    # What follows the directory decides in few rows, for whose paths it is looked at.
+    is_special = paths.begin_with(b"oOe") | paths.have_at_end(b".npy")
+    is_special |= paths.have_at_end(b".custom.", n_after=_N_TIME_DIGITS)
+    is_special |= paths.have_at_end(b"\n")  # which $ allows
+    of_directory = [_path_kind(f"{directory}_") for directory in paths.directories]
+    kinds: NDArray[np.int64] = np.array(of_directory, np.int64)[paths.directory]
+    rows = np.flatnonzero(is_special)
+    if len(rows):
+        kinds[rows] = [_path_kind(path) for path in column.take(rows).to_pylist()]
+    return kinds
+
+
+def _path_kind(path: str) -> int:
+    matches = (i for i, (_, pattern) in enumerate(_PATH_KINDS) if pattern.search(path))
+    return next(matches, NULL_CODE)
 
 
 def _kind_of_operator(
-    op_type: str | None, op_name: str | None, model: str | None, names: set[str]
+    op_type: str | None, op_name: str | None, model: str | None, *, names: set[str]
 ) -> DumpKind:
     # An operator's own name may contain _To_; in a pair, another operator's name follows it.
     _, is_pair, watched = file_form(op_name).rpartition("_To_")
@@ -159,21 +179,30 @@ def _kind_of_operator(
     return "unknown" if model is None else "model"
 
 
-def _without_records(table: StatsTable, path_kinds: list[DumpKind | None]) -> StatsTable:
-    """Return the table without overflow records, which look like files of operators."""
-    return table[np.array([kind != "overflow" for kind in path_kinds], np.bool_)]
+def _is_no_record(path_kinds: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which rows are no overflow records, which look like files of operators."""
+    is_other: NDArray[np.bool_] = path_kinds != _KINDS.index("overflow")
+    return is_other
+
+
+def _without_records(table: StatsTable) -> StatsTable:
+    """Return the table without overflow records."""
+    keep = _is_no_record(_path_kinds(table))
+    return table if keep.all() else table[keep]
 
 
 def _numbers(table: StatsTable, name: str) -> tuple[int, ...]:
     return tuple(np.unique(np.ma.compressed(table[name])).tolist())
 
 
-def _texts(table: StatsTable, name: str) -> tuple[str, ...]:
-    return tuple(sorted(set(table[name].tolist()) - {None}))
+def _texts(table: StatsTable, name: str) -> set[Any]:
+    """Return the distinct texts of a column, with None for null."""
+    return {text for (text,) in distinct(table, name)}
 
 
 def _data(table: StatsTable) -> tuple[str, ...]:
-    return tuple(sorted({"stats" if source == "csv" else "tensor" for source in table["source"]}))
+    sources = _texts(table, "source")
+    return tuple(sorted({"stats" if source == "csv" else "tensor" for source in sources}))
 
 
 def missing(config: DumpConfig, what: What) -> list[str]:
@@ -195,11 +224,11 @@ def missing(config: DumpConfig, what: What) -> list[str]:
     if not config.is_on or config.is_exception or config.is_overflow:
         return []
     table = headers_of(what)
-    tensors = _without_records(table, _path_kinds(table))
+    tensors = _without_records(table)
     lines = list(_missing_steps(config, tensors))
     if config.is_watcher:
         return lines + list(_missing_watched(config, tensors))
-    present = set(tensors["io"].tolist())
+    present = _texts(tensors, "io")
     for io in ("input", "output"):
         if config.takes(io) and io not in present:
             lines.append(f"There are no {io}s, although dump_mode is {config.mode}.")
@@ -263,7 +292,7 @@ def _missing_watched(config: DumpConfig, table: StatsTable) -> Iterator[str]:
     entry = config.entries_in_force.get(None)
     if entry is None:
         return
-    present = {file_form(op_name) for op_name in set(table["op_name"].tolist())}
+    present = set(map(file_form, _texts(table, "op_name")))
     for watched in entry.watcher_nodes or ():
         name = file_form(watched)
         if name not in present:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastdump._stats import What, headers_of
-from fastdump._table.arrow_column import codes_of
+from fastdump._table.arrow_column import NULL_CODE, is_null, text_codes
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.quantities import counted, merged_ranges, size_text
 from fastdump.config._dump_step import step_spans
@@ -94,7 +94,7 @@ def footprint(config: DumpConfig, what: What) -> Footprint:
         The size, and what is not counted in it.
     """
     table = headers_of(what)
-    tensors = table[np.array([io is not None for io in table["io"]], np.bool_)]
+    tensors = table[~is_null(table.batch.column("io"))]
     depends = config.is_exception or config.is_overflow
     # The number of times that each row is dumped.
     if depends:
@@ -124,8 +124,8 @@ def footprint(config: DumpConfig, what: What) -> Footprint:
 
 
 def _largest(table: StatsTable, sizes: NDArray[np.int64]) -> int:
-    files, paths = codes_of(table.batch.column("path"))
-    totals = np.zeros(len(paths), np.int64)
+    files = text_codes(table.batch.column("path"))
+    totals = np.zeros(files.max(initial=NULL_CODE) + 1, np.int64)
     np.add.at(totals, files, sizes)
     return int(totals.max(initial=0))
 

@@ -8,12 +8,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from arro3.core import DataType
 
 from fastdump._op_name import in_file_name
+from fastdump._table.arrow_column import NULL_CODE, codes_of, integer_array, is_null
 from fastdump._table.stats_table import StatsTable
 from fastdump.config._model import BlacklistItem, DumpConfig, ListEntry
 
 if TYPE_CHECKING:
+    from arro3.core import Array
     from numpy.typing import NDArray
 
 _KERNEL_PREFIX = "aclnn"
@@ -31,9 +34,41 @@ def is_kernel(op_type: str | None) -> bool:
     return (op_type or "").startswith(_KERNEL_PREFIX)
 
 
-def distinct(table: StatsTable, *names: str) -> dict[tuple[Any, ...], None]:
-    """Return the distinct rows of some columns, in the order of the table, with None for null."""
-    return dict.fromkeys(zip(*(table[name].tolist() for name in names), strict=True))
+def distinct(
+    table: StatsTable, *names: str, rows: NDArray[np.bool_] | None = None
+) -> dict[tuple[Any, ...], None]:
+    """Return the distinct values of some columns, in the order of the table, with None for null.
+
+    Parameters
+    ----------
+    table
+        The table.
+    *names
+        Columns of texts or integers.
+    rows
+        Which rows count; default all.
+    """
+    chosen = np.arange(len(table)) if rows is None else np.flatnonzero(rows)
+    columns = [_coded(table.batch.column(name), chosen) for name in names]
+    number = np.zeros(len(chosen), np.int64)
+    for codes, values in columns:
+        if len(values) > 1:
+            _, number = np.unique(number * len(values) + codes, return_inverse=True)
+    first = np.sort(np.unique(number, return_index=True)[1])
+    found = [[values[code] for code in codes[first].tolist()] for codes, values in columns]
+    return dict.fromkeys(zip(*found, strict=True))
+
+
+def _coded(column: Array, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return some rows of a column as indices into its distinct values, of which None is last."""
+    if DataType.is_integer(column.type):
+        numbers, codes = np.unique(integer_array(column)[rows], return_inverse=True)
+        values: list[Any] = numbers.tolist()
+        codes[is_null(column)[rows]] = len(values)
+    else:
+        codes, values = codes_of(column)
+        codes = np.where(codes[rows] == NULL_CODE, len(values), codes[rows])
+    return codes, [*values, None]
 
 
 class _Filter(NamedTuple):
