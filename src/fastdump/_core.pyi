@@ -1,6 +1,6 @@
 # The C++ extension. Translation only: the functions that users call are in the modules beside it.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, overload
 
 from typing_extensions import Buffer
@@ -287,13 +287,50 @@ class ComparisonProgress(metaclass=_pybind11_type):
     @property
     def bytes_done(self) -> int: ...
 
+class TensorPlaces(metaclass=_pybind11_type):
+    """Tensors by where their elements lie, a column for each part of that.
+
+    A path is `root` and the part of `texts` up to its end, which begins where the one before ends;
+    or the latter alone if it is absolute. dtypes are positions in `dtype_names`, layouts by the
+    position of the tensor. All other columns are contiguous, of 64-bit integers.
+    """
+
+    def __init__(
+        self,
+        *,
+        root: bytes,
+        texts: Buffer,
+        ends: Buffer,
+        states: Buffer,
+        offsets: Buffer,
+        dtypes: Buffer,
+        dtype_names: Sequence[str],
+        n_elements: Buffer,
+        layouts: Mapping[int, HostLayout],
+    ) -> None: ...
+
 class Comparison(metaclass=_pybind11_type):
     """Tensors of `a`, each compared with the one at the same place in `b`, the reference.
 
-    A tensor is (path, state of the file, offset of its elements, dtype, number of stored elements,
-    how its host array lies in it), where None compares the elements as they are stored.
+    `TensorPlaces` are taken, and empty afterwards. In a list, a tensor is (path, state of the file,
+    offset of its elements, dtype, number of stored elements, how its host array lies in it), where
+    None compares the elements as they are stored.
     """
 
+    @overload
+    def __init__(
+        self,
+        a: TensorPlaces,
+        b: TensorPlaces,
+        *,
+        rtol: float,
+        atol: float,
+        kl: bool,
+        threads: int,
+        io_depth: int | None = None,
+        engine: str,
+    ) -> None: ...
+    @overload
     def __init__(
         self,
         a: Sequence[_Place],

@@ -1,9 +1,12 @@
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -47,8 +50,81 @@ TensorPlace to_place(const PlaceTuple& tuple) {
   return place;
 }
 
+std::span<const std::int64_t> to_integers(const ContiguousBuffer& buffer, const char* name) {
+  if (!buffer.holds<std::int64_t>()) {
+    throw std::invalid_argument(std::string(name) + " are contiguous 64-bit integers");
+  }
+  // SAFETY: the buffer holds aligned numbers of this type.
+  return {reinterpret_cast<const std::int64_t*>(buffer.data()),
+          buffer.nbytes() / sizeof(std::int64_t)};
+}
+
+// Many places, by columns: a Python object for each would take longer than comparing them.
+class TensorPlaces {
+ public:
+  // The path of a place is `root` and what `texts` have up to its end, which begins where the one
+  // before ends; or the latter alone if it is absolute.
+  TensorPlaces(const py::bytes& root, const py::object& texts, const py::object& ends,
+               const py::object& states, const py::object& offsets, const py::object& dtypes,
+               const std::vector<std::string>& dtype_names, const py::object& n_elements,
+               const std::map<std::size_t, const HostLayout*>& layouts) {
+    const std::string prefix = check_path(root);
+    const ContiguousBuffer buffers[] = {ContiguousBuffer(texts),  ContiguousBuffer(ends),
+                                        ContiguousBuffer(states), ContiguousBuffer(offsets),
+                                        ContiguousBuffer(dtypes), ContiguousBuffer(n_elements)};
+    const std::string_view text(reinterpret_cast<const char*>(buffers[0].data()),
+                                buffers[0].nbytes());
+    const auto end_of = to_integers(buffers[1], "ends");
+    const auto state_of = to_integers(buffers[2], "states");
+    const auto offset_of = to_integers(buffers[3], "offsets");
+    const auto dtype_of = to_integers(buffers[4], "dtypes");
+    const auto n_of = to_integers(buffers[5], "n_elements");
+    const std::size_t n = end_of.size();
+    if (state_of.size() != n || offset_of.size() != n || dtype_of.size() != n || n_of.size() != n) {
+      throw std::invalid_argument("columns of places have different lengths");
+    }
+    std::vector<const DataType*> types;
+    for (const std::string& name : dtype_names) {
+      types.push_back(find_data_type(std::string_view(name)));
+    }
+    places_.resize(n);
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto end = static_cast<std::size_t>(end_of[i]);
+      if (end < begin || end > text.size()) throw std::out_of_range("a path ends outside its text");
+      const auto dtype = static_cast<std::size_t>(dtype_of[i]);
+      if (dtype >= types.size()) throw std::out_of_range("there is no such dtype");
+      const std::string_view path = text.substr(begin, end - begin);
+      if (path.find('\0') != std::string_view::npos) {
+        throw std::invalid_argument("a path contains a null byte");
+      }
+      TensorPlace& place = places_[i];
+      if (!path.starts_with('/')) place.path = prefix;
+      place.path += path;
+      place.state = static_cast<FileState>(state_of[i]);
+      place.offset = static_cast<std::uint64_t>(offset_of[i]);
+      place.dtype = types[dtype];
+      place.n_elements = static_cast<std::uint64_t>(n_of[i]);
+      begin = end;
+    }
+    for (const auto& [i, layout] : layouts) {
+      places_.at(i).layout = std::make_shared<const HostLayout>(*layout);
+    }
+  }
+
+  std::vector<TensorPlace> take() { return std::move(places_); }
+
+ private:
+  std::vector<TensorPlace> places_;
+};
+
 class PyComparison {
  public:
+  PyComparison(TensorPlaces& a, TensorPlaces& b, double rtol, double atol, bool kl, int threads,
+               std::optional<int> io_depth, const std::string& engine)
+      : run_("the comparison",
+             new_comparison(a.take(), b.take(), rtol, atol, kl, threads, io_depth, engine)) {}
+
   PyComparison(const std::vector<PlaceTuple>& a, const std::vector<PlaceTuple>& b, double rtol,
                double atol, bool kl, int threads, std::optional<int> io_depth,
                const std::string& engine)
@@ -71,6 +147,21 @@ class PyComparison {
                                                     double atol, bool kl, int threads,
                                                     std::optional<int> io_depth,
                                                     const std::string& engine) {
+    std::vector<TensorPlace> places_a;
+    std::vector<TensorPlace> places_b;
+    places_a.reserve(a.size());
+    places_b.reserve(b.size());
+    for (const PlaceTuple& place : a) places_a.push_back(to_place(place));
+    for (const PlaceTuple& place : b) places_b.push_back(to_place(place));
+    return new_comparison(std::move(places_a), std::move(places_b), rtol, atol, kl, threads,
+                          io_depth, engine);
+  }
+
+  static std::unique_ptr<Comparison> new_comparison(std::vector<TensorPlace> a,
+                                                    std::vector<TensorPlace> b, double rtol,
+                                                    double atol, bool kl, int threads,
+                                                    std::optional<int> io_depth,
+                                                    const std::string& engine) {
     if (a.size() != b.size()) {
       throw std::invalid_argument(std::to_string(a.size()) + " tensors cannot be compared with " +
                                   std::to_string(b.size()));
@@ -82,7 +173,9 @@ class PyComparison {
     options.engine = parse_engine(engine);
     std::vector<TensorPair> pairs;
     pairs.reserve(a.size());
-    for (std::size_t i = 0; i < a.size(); ++i) pairs.push_back({to_place(a[i]), to_place(b[i])});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      pairs.push_back({std::move(a[i]), std::move(b[i])});
+    }
     return std::make_unique<Comparison>(std::move(pairs), options);
   }
 
@@ -120,7 +213,18 @@ void bind_compare(py::module_& module) {
       .def_readonly("pairs", &ComparisonProgress::pairs)
       .def_readonly("pairs_done", &ComparisonProgress::pairs_done)
       .def_readonly("bytes_done", &ComparisonProgress::bytes_done);
+  py::class_<TensorPlaces>(module, "TensorPlaces")
+      .def(py::init<const py::bytes&, const py::object&, const py::object&, const py::object&,
+                    const py::object&, const py::object&, const std::vector<std::string>&,
+                    const py::object&, const std::map<std::size_t, const HostLayout*>&>(),
+           py::kw_only(), py::arg("root"), py::arg("texts"), py::arg("ends"), py::arg("states"),
+           py::arg("offsets"), py::arg("dtypes"), py::arg("dtype_names"), py::arg("n_elements"),
+           py::arg("layouts"));
   py::class_<PyComparison>(module, "Comparison")
+      .def(py::init<TensorPlaces&, TensorPlaces&, double, double, bool, int, std::optional<int>,
+                    const std::string&>(),
+           py::arg("a"), py::arg("b"), py::kw_only(), py::arg("rtol"), py::arg("atol"),
+           py::arg("kl"), py::arg("threads"), py::arg("io_depth") = py::none(), py::arg("engine"))
       .def(py::init<const std::vector<PlaceTuple>&, const std::vector<PlaceTuple>&, double, double,
                     bool, int, std::optional<int>, const std::string&>(),
            py::arg("a"), py::arg("b"), py::kw_only(), py::arg("rtol"), py::arg("atol"),

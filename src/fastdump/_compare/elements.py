@@ -92,7 +92,7 @@ class ElementComparison:
             report(self.done)
         for row in np.flatnonzero(in_memory).tolist():
             self._compare_in_memory(row)
-            self.done = self._after(1, a.nbytes[row] + b.nbytes[row])
+            self.done = self._after(1, int(a.nbytes[row]) + int(b.nbytes[row]))
             report(self.done)
         for row in may_be_masked_apart(metrics).tolist():
             if max(a.nbytes[row], b.nbytes[row]) <= _MAX_MASK_NBYTES:
@@ -170,10 +170,14 @@ class ElementComparison:
     ) -> None:
         if not len(rows):
             return
-        layouts = [self._layouts.get(row, (None, None)) for row in rows.tolist()]
+        found = {
+            i: layouts
+            for i, row in enumerate(rows.tolist() if self._layouts else ())
+            if (layouts := self._layouts.get(row))
+        }
         comparison = _core.Comparison(
-            self._a.places(rows, [layout for layout, _ in layouts]),
-            self._b.places(rows, [layout for _, layout in layouts]),
+            self._a.places(rows, {i: of_a for i, (of_a, _) in found.items()}),
+            self._b.places(rows, {i: of_b for i, (_, of_b) in found.items()}),
             rtol=tolerance.rtol,
             atol=tolerance.atol,
             kl=self._kl,

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
+from arro3.core import list_flatten, list_offsets
 
 from fastdump import _core
 from fastdump._compare.logical_order import ORDERS, Stored
 from fastdump._compare.side import Side
-from fastdump._table.arrow_column import integer_array, is_in, is_null, shape_list, text_list
-from fastdump._tensor.shown_path import file_of
+from fastdump._table.arrow_column import (
+    NULL_CODE,
+    codes_of,
+    integer_array,
+    is_in,
+    is_null,
+    shape_list,
+    text_list,
+    values,
+)
+from fastdump._table.tensor_places import places
 from fastdump._tensor.tensor import Tensor
 
 if TYPE_CHECKING:
+    from arro3.core import Array
     from numpy.typing import NDArray
 
 # Strings and the like have no size: they are not compared, and count as bytes.
@@ -24,8 +34,7 @@ BITS = {name: bits for _, _, name, bits, _ in _core.data_types() if bits}
 """Bits of an element, by the name of its type."""
 
 _FORTRAN = "Fortran order"
-
-_Place: TypeAlias = tuple[bytes, int, int, str, int, "_core.HostLayout | None"]
+_MANY = 2**62
 
 
 class Tensors:
@@ -38,8 +47,7 @@ class Tensors:
         self.format = text_list(batch.column("format"))
         self.note = text_list(batch.column("note"))
         self.shape = shape_list(batch.column("shape"))
-        self.nbytes = integer_array(batch.column("nbytes")).tolist()
-        self._offset = integer_array(batch.column("offset")).tolist()
+        self.nbytes = integer_array(batch.column("nbytes"))
         self.is_reported = is_in(batch.column("source"), ("csv",))
         private = {
             name
@@ -66,32 +74,36 @@ class Tensors:
         return is_in(self._table.batch.column("status"), (status,))
 
     @cached_property
-    def _files(self) -> list[tuple[bytes, int]]:
-        """Path and state of the file of each row."""
-        shown = [path or "" for path in text_list(self._table.batch.column("path"))]
-        root, states = self._table.root or "", self._table.file_states
-        files = {
-            path: (os.fsencode(file_of(root, path)), states.of(path) or 0)
-            for path in dict.fromkeys(shown)
-        }
-        return [files[path] for path in shown]
-
-    @cached_property
-    def _n_elements(self) -> list[int]:
-        return [
-            _n_elements(shape, nbytes, BITS.get(dtype or "", 8))
-            for shape, nbytes, dtype in zip(self.shape, self.nbytes, self.dtype, strict=True)
-        ]
+    def _states(self) -> NDArray[np.int64]:
+        """State of the file of each row."""
+        return self._table.file_states.of_all(self._table.batch.column("path"))
 
     def places(
-        self, rows: NDArray[np.int64], layouts: Sequence[_core.HostLayout | None]
-    ) -> list[_Place]:
-        """Return where the elements of some tensors lie, as the core takes it."""
-        n = self._n_elements
-        return [
-            (*self._files[i], self._offset[i], self.dtype[i] or "", n[i], layout)
-            for i, layout in zip(rows.tolist(), layouts, strict=True)
-        ]
+        self, rows: NDArray[np.int64], layouts: Mapping[int, _core.HostLayout]
+    ) -> _core.TensorPlaces:
+        """Return where the elements of some tensors lie, as the core takes it.
+
+        Parameters
+        ----------
+        rows
+            The tensors.
+        layouts
+            How elements become a host array, by position in `rows`.
+        """
+        column = self._table.batch.column
+        codes, names = codes_of(column("dtype").take(rows))
+        bits = np.array([*(BITS.get(name, 8) for name in names), 8], np.int64)[codes]
+        nbytes = integer_array(column("nbytes").take(rows))
+        return places(
+            self._table.root or "",
+            column("path").take(rows),
+            states=self._states[rows],
+            offsets=integer_array(column("offset").take(rows)),
+            dtypes=np.where(codes == NULL_CODE, len(names), codes),
+            dtype_names=[*names, ""],
+            n_elements=_n_elements(column("shape").take(rows), nbytes, bits),
+            layouts=layouts,
+        )
 
     def tensor(self, row: int) -> Tensor:
         """Return the tensor of a row; errors as of `StatsRow.tensor`."""
@@ -118,12 +130,21 @@ class Tensors:
         )
 
 
-def _n_elements(shape: tuple[int, ...] | None, nbytes: int, bits: int) -> int:
-    """Return how many elements a header's shape declares, at most as many as its size holds."""
-    n_fit = nbytes * 8 // bits
-    n = 1
-    for dim in shape or ():
-        if dim < 0:
-            return n_fit
-        n *= dim
-    return min(n, n_fit)
+def _n_elements(
+    shapes: Array, nbytes: NDArray[np.int64], bits: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many elements the shapes declare, at most as many as the sizes hold."""
+    n_fit = np.minimum(nbytes, _MANY // 8) * 8 // bits
+    ends = np.asarray(list_offsets(shapes)).astype(np.int64)
+    dims = values(list_flatten(shapes), np.int64)
+    rank = np.diff(ends)
+    n = np.ones(len(rank), np.int64)
+    left = np.arange(len(rank))
+    for axis in range(int(rank.max(initial=0))):
+        left = left[rank[left] > axis]
+        dim = dims[ends[left] + axis]
+        # What is beyond any file is as good as any other such number.
+        is_many = n[left].astype(np.float64) * dim >= _MANY
+        n[left] = np.where(is_many | (dim < 0), _MANY, n[left] * dim)
+        left = left[dim >= 0]
+    return np.minimum(n, n_fit)

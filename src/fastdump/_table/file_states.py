@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._table.arrow_column import codes_of, integer_array, is_null
+from fastdump._table.arrow_column import codes_of, integer_array, is_null, joined, text_codes
 
 if TYPE_CHECKING:
     from arro3.core import Array
+    from numpy.typing import NDArray
 
 
 class FileStates:
@@ -32,6 +33,16 @@ class FileStates:
         if self._by_path is None:
             self._by_path = {} if self._columns is None else _by_path(*self._columns)
         return self._by_path.get(path)
+
+    def of_all(self, paths: Array) -> NDArray[np.int64]:
+        """Return the states of files by a column of their paths, 0 where it is not known."""
+        if self._columns is None or not len(paths):
+            return np.zeros(len(paths), np.int64)
+        known_paths, states = self._columns
+        codes = text_codes(joined((known_paths, paths)))
+        of_code = np.zeros(codes.max(initial=0) + 1, np.int64)
+        of_code[codes[: len(known_paths)]] = integer_array(states)
+        return of_code[codes[len(known_paths) :]]
 
     def __reduce__(self) -> tuple[object, ...]:
         # The files may be others where a pickle is read.

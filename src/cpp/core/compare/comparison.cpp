@@ -1,6 +1,7 @@
 #include "core/compare/comparison.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -116,24 +117,34 @@ bool is_unchanged(const Sources<2>& sources, PairResult& result) {
   return false;
 }
 
-// Pairs beside each other often come from the same two files: each is opened once for all of them.
-class LastSource {
+// Pairs beside each other often come from the same two files, or one of them has a file of the other:
+// each is opened once for all of them.
+class LastSources {
  public:
-  const OpenedSource& open(const TensorPlace& place) {
-    if (!is_open_ || place.path != path_ || place.state != state_) {
-      opened_ = open_source(place);
-      path_ = place.path;
-      state_ = place.state;
-      is_open_ = true;
+  OpenedSource open(const TensorPlace& place) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const Slot& slot = slots_[i];
+      if (slot.is_open && place.path == slot.path && place.state == slot.state) {
+        last_ = i;
+        return slot.opened;
+      }
     }
-    return opened_;
+    // The other one may be the first file of the same pair.
+    last_ = 1 - last_;
+    slots_[last_] = {true, place.path, place.state, open_source(place)};
+    return slots_[last_].opened;
   }
 
  private:
-  bool is_open_ = false;
-  std::string path_;
-  FileState state_{};
-  OpenedSource opened_;
+  struct Slot {
+    bool is_open = false;
+    std::string path;
+    FileState state{};
+    OpenedSource opened;
+  };
+
+  std::array<Slot, 2> slots_;
+  std::size_t last_ = 0;
 };
 
 // The files of a pair, and those that were opened last.
@@ -170,8 +181,7 @@ struct ComparisonThread {
   ThreadStopwatch stopwatch;
   const kernels::DefaultFpEnvironment environment;
   PairPass::Thread pass;
-  LastSource last_a;
-  LastSource last_b;
+  LastSources last;
 };
 
 // The items are pairs, the jobs are passes over large ones.
@@ -223,9 +233,8 @@ class ComparisonRun final : public Pipeline<PairJob, ComparisonThread> {
     const TensorPair& pair = pairs_[i];
     PairResult& result = results_[i];
     if (!is_comparable(pair, result)) return true;
-    const OpenedSource& opened_a = thread.last_a.open(pair.a);
-    const bool is_one_file = pair.b.path == pair.a.path && pair.b.state == pair.a.state;
-    const OpenedSource& opened_b = is_one_file ? opened_a : thread.last_b.open(pair.b);
+    const OpenedSource opened_a = thread.last.open(pair.a);
+    const OpenedSource opened_b = thread.last.open(pair.b);
     PairOfStrips strips = {pair.a.dtype->element, pair.b.dtype->element, {}, {}};
     auto& [source_a, source_b] = strips.sources;
     auto& [strip_a, strip_b] = strips.track.sides;
