@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 from arro3.core import RecordBatch
 
 from fastdump import _core
 from fastdump._arguments import check_engine, n_threads
 from fastdump._progress import INTERVAL_S, reporting
 from fastdump._selection import Selection
+from fastdump._table.arrow_column import values
 from fastdump._table.file_states import FileStates
 from fastdump._table.named_tensors import NamedTensors
 from fastdump._table.selected import selected_rows
@@ -20,8 +22,28 @@ from fastdump._tensor.shown_path import root_of
 from fastdump.errors import TableTooLargeError
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+
+_HIDDEN: Final = ("state", "address")
+"""Columns of the core that no table shows."""
+
+
+class Headers(NamedTuple):
+    """What headers tell of some files.
+
+    Attributes
+    ----------
+    table
+        One row a tensor, or a file without one.
+    state, address
+        Of each row the state of its file, and where the tensor lay on the device; undefined where
+        there is none.
+    """
+
+    table: StatsTable
+    state: NDArray[np.int64]
+    address: NDArray[np.uint64]
 
 
 class TableScan:
@@ -94,10 +116,21 @@ class TableScan:
 
     def table(self) -> StatsTable:
         """Return the rows that are finished: all of them unless the scan was interrupted."""
+        return self._table(RecordBatch.from_arrow(self._scan.table()))
+
+    def headers(self) -> Headers:
+        """Return what `table` does, with what only headers tell; for level "header"."""
+        if self._also:
+            raise ValueError("rows cannot be left out of headers")
         rows = RecordBatch.from_arrow(self._scan.table())
+        columns = (values(rows.column(name), np.int64) for name in ("state", "address"))
+        state, address = columns
+        return Headers(self._table(rows), state, address.view(np.uint64))
+
+    def _table(self, rows: RecordBatch) -> StatsTable:
         states = FileStates(rows.column("path"), rows.column("state"))
         table = StatsTable.scanned(
-            rows.select([name for name in rows.column_names if name != "state"]),
+            rows.select([name for name in rows.column_names if name not in _HIDDEN]),
             states=states,
             level=self._level,
             skipped=self._scan.skipped(),

@@ -104,6 +104,19 @@ py::bytes nameless(const Index& index, const py::object& positions) {
                                  [&](Index::PositionsView view) { return index.nameless(view); }));
 }
 
+py::bytes of_kinds(const Index& index, const py::object& positions,
+                   const std::set<std::string>& kinds) {
+  return to_bytes(with_positions(index, positions, [&](Index::PositionsView view) {
+    Index::Positions found;
+    for (const std::uint32_t position : view) {
+      if (kinds.contains(std::string(to_string(index.name(position).kind)))) {
+        found.push_back(position);
+      }
+    }
+    return found;
+  }));
+}
+
 py::list to_list(const std::set<std::string>& texts) {
   py::list list;
   for (const std::string& text : texts) list.append(to_text(text));
@@ -151,6 +164,7 @@ void bind_index(py::module_& module) {
       .def("select", &select, py::arg("positions"), py::arg("selection"))
       .def("find", &find, py::arg("positions"), py::arg("op_name"))
       .def("nameless", &nameless, py::arg("positions"))
+      .def("of_kinds", &of_kinds, py::arg("positions"), py::arg("kinds"))
       .def("op_names", &op_names, py::arg("positions"))
       .def("summary", &summary, py::arg("positions"))
       .def("skipped", &Index::skipped);

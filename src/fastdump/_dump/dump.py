@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast, overload
 
 import numpy as np
 
 from fastdump import _core
-from fastdump._arguments import Engine, Level, PathLike, check_level, paths_of
+from fastdump._arguments import Engine, Level, PathLike, check_level, is_directory, paths_of
 from fastdump._dump.absence import absence, no_dump_error
 from fastdump._dump.indexed_files import IndexedFiles, Positions
 from fastdump._dump.named import operator_called, positions_of
@@ -477,6 +477,26 @@ def records_of(dump: Dump) -> Iterator[Record]:
     index = dump._files.index
     for position in dump._decided().tolist():
         yield Record(*index.record(position))
+
+
+def header_scan(dump: Dump, kinds: Set[str]) -> tuple[TableScan, int]:
+    """Return a scan of the headers of all files of some kinds, and how many files there are.
+
+    The files are those after all selections; of each, all tensors are read.
+    """
+    index = dump._files.index
+    positions = np.frombuffer(index.of_kinds(dump._decided().data, kinds), np.uint32)
+    files = (index, positions)
+    scan = TableScan(dump._files.paths, Selection(), files=files, level="header")
+    return scan, len(positions)
+
+
+def shown_root(dump: Dump) -> str:
+    """Return the directory that paths in tables of a dump are relative to, as it was given."""
+    paths = [os.fsdecode(path) for path in dump._files.paths]
+    if len(paths) > 1:
+        return ""  # paths begin with one of them
+    return paths[0] if is_directory(paths[0]) else os.path.dirname(paths[0])  # noqa: PTH120
 
 
 def scan_of(dump: Dump, selection: Selection, **options: Any) -> TableScan:

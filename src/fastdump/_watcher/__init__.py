@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal
 
+from fastdump import _core
 from fastdump._arguments import paths_text
 from fastdump._dump.absence import no_dump_error
 from fastdump._dump.dump import Dump, empty_error, open
@@ -20,10 +21,11 @@ from fastdump._progress import reporting
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._stats import What
 from fastdump._watcher.addresses import compare_addresses
-from fastdump._watcher.headers import records_by_memory
+from fastdump._watcher.headers import files_with_addresses, records_by_memory
+from fastdump._watcher.names import SEPARATOR
 from fastdump._watcher.records import Change, Suspect, WatcherComparison
 from fastdump._watcher.report import WatcherReport
-from fastdump._watcher.watched import compare_recordings, find_recordings
+from fastdump._watcher.watched import Recordings, compare_recordings, find_recordings
 from fastdump._watcher.words import CHECKS, sentence_of
 from fastdump._words.quantities import counted
 
@@ -92,8 +94,8 @@ def watcher(
         "watcher" or "addresses" for one of these checks; "auto" chooses the first if the dump has
         recordings of watched operators, else the second.
     progress
-        True for a progress bar on stderr, if that is a terminal; or a function that is called
-        after each file.
+        True for a progress bar on stderr, if that is a terminal; or a function that is called as
+        files are done.
     follow_links
         As for `stats`.
     **conditions
@@ -139,32 +141,37 @@ def _report(
     selection: Selection,
     on_progress: Callable[[WatcherProgress], object] | None,
 ) -> WatcherReport:
-    by_memory = records_by_memory(dump)
-    if not by_memory:
-        raise no_dump_error(paths_text(dump.roots), dump.skipped)
-    found = [find_recordings(records) for records in by_memory] if check != "addresses" else []
     progress = WatcherProgress()
     counts: Counter[str] = Counter()
 
-    def done(nbytes: int = 0) -> None:
-        progress.files_done += 1
-        progress.bytes_done += nbytes
+    def report() -> None:
         progress.bad = counts["changed"]
         if on_progress is not None:
             on_progress(progress)
 
+    def done(nbytes: int) -> None:
+        progress.files_done += 1
+        progress.bytes_done += nbytes
+        report()
+
+    def header_read(scan: _core.Progress) -> None:
+        progress.files_done = scan.files_done
+        report()
+
     notes: list[str] = []
+    found = _recordings(dump, check)
     is_watcher = check == "watcher" or any(recordings.resolved for recordings in found)
     if is_watcher:
         progress.files_found = sum(len(r.resolved) + len(r.unresolved) for r in found)
-        compared = (one for r in found for one in compare_recordings(r, selection, counts, done))
+        compared = [one for r in found for one in compare_recordings(r, selection, counts, done)]
     else:
-        progress.files_found = sum(map(len, by_memory))
-        compared = (
-            one
-            for records in by_memory
-            for one in compare_addresses(records, selection, counts, done)
-        )
+        scan, progress.files_found = files_with_addresses(dump)
+        if not progress.files_found:
+            raise no_dump_error(paths_text(dump.roots), dump.skipped)
+        scan.run(header_read)
+        compared = compare_addresses(dump, scan.headers(), selection, counts)
+        progress.files_done = progress.files_found
+        report()
         if n_unresolved := sum(len(recordings.unresolved) for recordings in found):
             notes.append(_unresolved_note(n_unresolved))
     comparisons = tuple(dataclasses.replace(comparison, _root=dump.root) for comparison in compared)
@@ -181,6 +188,18 @@ def _report(
         counts=dict(counts),
         skipped=dump.skipped,
     )
+
+
+def _recordings(dump: Dump, check: Check) -> list[Recordings]:
+    """Return the recordings of each device memory; none if they are not asked for."""
+    if check == "addresses":
+        return []
+    if check == "auto" and not len(dump.selected(Selection.of({"op_name": f"*{SEPARATOR}*"}))):
+        return []
+    by_memory = records_by_memory(dump)
+    if not by_memory:
+        raise no_dump_error(paths_text(dump.roots), dump.skipped)
+    return [find_recordings(records) for records in by_memory]
 
 
 def _unresolved_note(number: int) -> str:

@@ -43,13 +43,30 @@ def uncompared(seen_in: Execution) -> WatcherComparison:
 
 def is_selected(comparison: WatcherComparison, selection: Selection) -> bool:
     """Tell whether the output that a comparison is about meets all conditions."""
-    if not selection:
-        return True
     status = "ok" if comparison.status in ("same", "changed") else comparison.status
-    return (
-        selection.has_text("op_type", comparison.op_type)
-        and selection.has_text("op_name", comparison.op_name)
-        and selection.has_tensor("output", comparison.output, comparison.dtype, status)
+    return is_output_selected(
+        selection,
+        comparison.op_type,
+        comparison.op_name,
+        comparison.output,
+        comparison.dtype,
+        status,
+    )
+
+
+def is_output_selected(
+    selection: Selection,
+    op_type: str | None,
+    op_name: str | None,
+    output: int,
+    dtype: str | None,
+    status: str = "ok",
+) -> bool:
+    """Tell whether an output of an operator meets all conditions."""
+    return not selection or (
+        selection.has_text("op_type", op_type)
+        and selection.has_text("op_name", op_name)
+        and selection.has_tensor("output", output, dtype, status)
     )
 
 

@@ -6,8 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
-from fastdump._dump.dump import Dump, records_of
+from fastdump._dump.dump import Dump, header_scan, records_of
 from fastdump._dump.operator import Record
+from fastdump._scan import TableScan
 from fastdump._tensor.dump_file import DumpFile
 from fastdump._tensor.tensor import Tensor
 from fastdump._watcher.bytes_compared import StoredTensor
@@ -46,6 +47,11 @@ class Execution:
     def first_outputs(self) -> dict[int, StoredTensor]:
         """Return the outputs of the first dump in the file, by index."""
         return {tensor.index: tensor for tensor in self.of("output") if not tensor.appended}
+
+
+def files_with_addresses(dump: Dump) -> tuple[TableScan, int]:
+    """Return a scan of the headers of all files of operators, and how many files there are."""
+    return header_scan(dump, _KINDS)
 
 
 def records_by_memory(dump: Dump) -> list[list[Record]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -27,26 +28,42 @@ class Write:
     order: int
 
 
-@dataclass(slots=True)
 class DeviceWrites:
-    """The outputs of one device in the order in which they were written."""
+    """The outputs of one device in the order in which they were written.
 
-    _writes: list[Write] = field(default_factory=list)
-    _exact: dict[tuple[int, int], list[Write]] = field(default_factory=dict)
-    _bounds: NDArray[np.uint64] | None = None
+    Parameters
+    ----------
+    bounds
+        Where each begins and ends on the device, shape (2, outputs).
+    orders
+        The number of the execution that wrote each, shape (outputs,).
+    write_at
+        Returns one of them by its position.
+    """
 
-    def add(self, execution: Execution, order: int) -> None:
-        """Add the outputs of an operator."""
-        for tensor in execution.of("output"):
-            if tensor.address and tensor.nbytes:
-                write = Write(execution, tensor, order)
-                self._writes.append(write)
-                self._exact.setdefault((tensor.address, tensor.nbytes), []).append(write)
-        self._bounds = None
+    def __init__(
+        self,
+        bounds: NDArray[np.uint64],
+        orders: NDArray[np.int64],
+        write_at: Callable[[int], Write],
+    ) -> None:
+        self._bounds = bounds
+        self._orders = orders
+        self._write_at = write_at
 
-    def exactly_at(self, tensor: StoredTensor) -> list[Write]:
-        """Return the writes to exactly the memory of a tensor, latest last."""
-        return self._exact.get((tensor.address, tensor.nbytes), [])
+    @classmethod
+    def of(cls, executions: Sequence[Execution]) -> DeviceWrites:
+        """Return the outputs of executions, whose numbers are their positions."""
+        writes = [
+            Write(execution, tensor, order)
+            for order, execution in enumerate(executions)
+            for tensor in execution.of("output")
+            if tensor.address and tensor.nbytes
+        ]
+        starts = [write.tensor.address for write in writes]
+        ends = [min(w.tensor.address + w.tensor.nbytes, _MAX_ADDRESS) for w in writes]
+        orders = np.array([write.order for write in writes], np.int64)
+        return cls(np.array([starts, ends], np.uint64), orders, writes.__getitem__)
 
     def suspects(
         self,
@@ -71,17 +88,14 @@ class DeviceWrites:
         """
         if not seen.address:
             return ()
-        if self._bounds is None:
-            starts = [write.tensor.address for write in self._writes]
-            ends = [min(w.tensor.address + w.tensor.nbytes, _MAX_ADDRESS) for w in self._writes]
-            self._bounds = np.array([starts, ends], np.uint64)
         low = min(seen.address + is_changed[0], _MAX_ADDRESS)
         high = min(seen.address + is_changed[1] + 1, _MAX_ADDRESS)
         starts, ends = self._bounds
-        hits = np.flatnonzero((starts < np.uint64(high)) & (ends > np.uint64(low)))
         after, before = between
-        others = [w for i in hits[::-1].tolist() if after < (w := self._writes[i]).order < before]
-        return tuple(_suspect(write, seen, compared) for write in others[:_MAX_SUSPECTS])
+        overlap = (starts < np.uint64(high)) & (ends > np.uint64(low))
+        hits = np.flatnonzero(overlap & (after < self._orders) & (self._orders < before))
+        latest = map(self._write_at, hits[::-1][:_MAX_SUSPECTS].tolist())
+        return tuple(_suspect(write, seen, compared) for write in latest)
 
 
 def _suspect(write: Write, seen: StoredTensor, compared: ByteComparison) -> Suspect:

@@ -261,9 +261,7 @@ class _PlaceWrites:
     """What the operators of one place wrote, with the number of each of their files."""
 
     def __init__(self, records: Sequence[Record]) -> None:
-        self.writes = DeviceWrites()
-        for order, record in enumerate(records):
-            self.writes.add(read_header(record), order)
+        self.writes = DeviceWrites.of([read_header(record) for record in records])
         self._order: dict[str | None, int] = {r.relative: i for i, r in enumerate(records)}
         self._timestamps = [record.timestamp for record in records]
 

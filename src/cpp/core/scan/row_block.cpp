@@ -96,6 +96,8 @@ RowBlock::RowBlock(std::optional<Level> level) : level_(level) {
   declare("offset", offset_);
   declare("source", source_, false);
   declare("state", state_);
+  // Who asks for nothing but headers may ask where tensors lay.
+  if (!level_) declare("address", address_);
 }
 
 template <class C>
@@ -120,6 +122,7 @@ void RowBlock::append(const Where& where, const FileRows& rows) {
   if (rows.tensors.empty()) {
     add_no_tensor();
     end_row(rows.status, rows.note.text(), std::nullopt);
+    if (address_ != nullptr) address_->append(std::nullopt);
     return;
   }
   for (const TensorRow& row : rows.tensors) {
@@ -131,6 +134,7 @@ void RowBlock::append(const Where& where, const FileRows& rows) {
     const bool has_payload = rows.source == RowSource::tensor;
     end_row(row.tensor.status, note.text(),
             has_payload ? std::optional(to_int64(row.tensor.offset)) : std::nullopt);
+    if (address_ != nullptr) address_->append(static_cast<std::int64_t>(row.tensor.address));
   }
 }
 

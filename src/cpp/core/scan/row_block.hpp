@@ -24,7 +24,8 @@ class RowBlock {
   // throws.
   void add(const Where& where, const FileRows& rows);
   std::size_t n_rows() const { return static_cast<std::size_t>(table_.n_rows); }
-  // Columns of the schema from "device" on, but for those of directories and paths.
+  // Columns of the schema from "device" on, but for those of directories and paths; then "state",
+  // and without a level "address", the bits of an unsigned number.
   const Table& table() const { return table_; }
   Table take() { return std::move(table_); }
 
@@ -53,7 +54,7 @@ class RowBlock {
   Int64Column *nan_, *pos_inf_, *neg_inf_;
   Int64Column *zero_ = nullptr, *subnormal_ = nullptr, *saturated_ = nullptr, *first_bad_ = nullptr;
   TextColumn *status_, *note_, *source_;
-  Int64Column *offset_, *state_;
+  Int64Column *offset_, *state_, *address_ = nullptr;
 };
 
 }  // namespace fastdump

@@ -97,7 +97,7 @@ class TableMaker {
     add_where<Int64Column>("step", &Where::step);
     add_found_to("note");
     add_path();
-    add_found_to("state");
+    add_found_to(found_.columns.back().name);
     const std::size_t n_useful = rows_.n_rows / kRowsPerThread + 1;
     run_in_threads(std::min(static_cast<std::size_t>(threads), n_useful), [this] { fill(); });
     if (failure_) std::rethrow_exception(failure_);
