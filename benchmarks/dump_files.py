@@ -166,6 +166,37 @@ def write_mixed_files(root: Path, n_files: int, least: int, largest: int) -> lis
     return paths
 
 
+def write_chains(root: Path, n_files: int) -> None:
+    """Write a dump of 8 ranks whose operators each read what the one before has written."""
+    n_ranks = 8
+    random_numbers = np.random.default_rng(0)
+    content: list[tuple[str, bytes]] = []
+    read = testing.TensorSpec(np.zeros(256, np.float16), address=0x1000)
+    for task_id in range(min(n_files // n_ranks, 1250)):
+        size = int(random_numbers.integers(32, 480))
+        array = random_numbers.standard_normal(size).astype(np.float16)
+        written = testing.TensorSpec(array, address=0x10000 + 0x1000 * (task_id % 97))
+        name = f"model/layers.{task_id // 16}/op{task_id}"
+        header = testing.dump_header(inputs=[read], outputs=[written], op_name=name)
+        payloads = np.asarray(read.data).tobytes() + array.tobytes()
+        file_name = _name(_OP_TYPES[task_id % len(_OP_TYPES)], name.replace("/", "_"), task_id)
+        content.append((file_name, header + payloads))
+        read = written
+    for i in range(n_files // len(content)):
+        rank, step = i % n_ranks, i // n_ranks
+        directory = testing.model_dump_dir(
+            testing.rank_dir(root, world_size=n_ranks, rank=rank),
+            time="20240101000000",
+            device=rank,
+            model="decoder",
+            model_id=1,
+            step=step,
+        )
+        directory.mkdir(parents=True)
+        for file_name, data in content:
+            (directory / file_name).write_bytes(data)
+
+
 def write_names(root: Path, n_files: int, n_files_a_directory: int) -> None:
     """Write empty files with the names of a dump, in no order."""
     paths = list(_small_file_paths(root, n_files, n_files_a_directory))

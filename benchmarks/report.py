@@ -26,6 +26,7 @@ SECTIONS = {
     "layouts": "Private formats to host order, in memory; the peer is numpy",
     "convert": "Conversion to npy files",
     "triage": "Triage of many small files, full level and all",
+    "commands": "Commands on many small files, beside the core's scan of them",
     "compare": "Comparison of two files; the peer is numpy",
     "import": "Import, beyond what numpy takes",
 }
