@@ -32,8 +32,10 @@ def dump(directory: Path) -> Iterator[Path]:
 
 
 def _core_scan(root: Path, level: str) -> None:
-    """Scan, and make no table of it."""
-    TableScan([bytes(root)], Selection(), level=level).run()
+    """Let the core scan, and lay out its rows as a table."""
+    scan = TableScan([bytes(root)], Selection(), level=level)
+    scan.run()
+    scan._scan.table()
 
 
 # The most that is allowed, and what is aimed at, in times of the core's scan.

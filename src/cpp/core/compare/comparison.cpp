@@ -117,8 +117,8 @@ bool is_unchanged(const Sources<2>& sources, PairResult& result) {
   return false;
 }
 
-// Pairs beside each other often come from the same two files, or one of them has a file of the other:
-// each is opened once for all of them.
+// Pairs beside each other often come from the same two files, or share one of them: each is opened
+// once for all of them.
 class LastSources {
  public:
   OpenedSource open(const TensorPlace& place) {
