@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _MAX_MASK_NBYTES = 1 << 30
 """Larger tensors are not loaded to tell their masks apart."""
 
+_PAIRS = 1 << 16
+"""So many are given to the core together: what it keeps of each is needed for these only."""
+
 _NOT_COMPARED = "interrupted before this pair"
 
 _Layouts: TypeAlias = tuple[_core.HostLayout, _core.HostLayout]
@@ -86,7 +89,8 @@ class ElementComparison:
         different, numbers = self.tolerances
         for number, tolerance in enumerate(different):
             rows = np.flatnonzero(left & ~in_memory & (numbers == number))
-            self._compare_streamed(rows, tolerance, report)
+            for first in range(0, len(rows), _PAIRS):
+                self._compare_streamed(rows[first : first + _PAIRS], tolerance, report)
         for row in filter(self._is_taken_apart, self._layouts):
             self._compare_in_memory(row)
             report(self.done)
@@ -168,8 +172,6 @@ class ElementComparison:
         tolerance: Tolerance,
         report: Callable[[CompareProgress], object],
     ) -> None:
-        if not len(rows):
-            return
         found = {
             i: layouts
             for i, row in enumerate(rows.tolist() if self._layouts else ())

@@ -56,11 +56,34 @@ class Rows:
         self.is_appended = self._repeats(io, integers("index"))
 
     def _repeats(self, io: NDArray[np.int64], index: NDArray[np.int64]) -> NDArray[np.bool_]:
-        rows = np.flatnonzero(self.is_tensor)
+        repeats = np.zeros(len(self.is_tensor), np.bool_)
+        rows = self._may_repeat(io, index)
         columns = [column[rows] for column in (self.timestamp, index, io, self.op, self.path)]
         order = np.lexsort(columns)  # of equal rows, the earlier one comes first
-        repeats = np.zeros(len(self.is_tensor), np.bool_)
         if len(rows):
             same = np.all([np.diff(column[order]) == 0 for column in columns], axis=0)
             repeats[rows[order[1:][same]]] = True
         return repeats
+
+    def _may_repeat(self, io: NDArray[np.int64], index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the tensors of all files but those whose rows tell at a glance that none repeats.
+
+        Usually rows of a file follow each other, tensors of a kind do, too, and are in order.
+        """
+        rows = np.flatnonzero(self.is_tensor)
+        path, io, index = self.path[rows], io[rows], index[rows]
+        if not len(rows):
+            return rows
+        is_odd = np.zeros(int(path.max()) + 1, np.bool_)
+        of_one_file = path[1:] == path[:-1]
+        # Numbers of paths are in the order of appearance: a lower one was there before.
+        is_odd[path[1:][path[1:] < np.maximum.accumulate(path)[:-1]]] = True
+        of_one_kind = of_one_file & (io[1:] == io[:-1])
+        is_odd[path[1:][of_one_kind & (index[1:] <= index[:-1])]] = True
+        # A kind that begins again shows as more runs of kinds in a file than there are kinds of it.
+        begins = np.flatnonzero(np.append(True, ~of_one_kind))
+        kinds = path[begins] * (int(io.max()) + 1) + io[begins]
+        n_begun = np.bincount(path[begins], minlength=len(is_odd))
+        n_kinds = np.bincount(np.unique(kinds) // (int(io.max()) + 1), minlength=len(is_odd))
+        is_odd |= n_begun != n_kinds
+        return rows[is_odd[path]]
