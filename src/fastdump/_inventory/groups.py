@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._inventory.rows import NONE, Rows
+from fastdump._inventory.rows import NONE, Rows, distinct
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,7 +92,7 @@ def _n_distinct(number: Integers, values: Integers, n: int) -> Integers:
         return found
     # Rows of a file follow each other.
     is_new = np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]
-    return _n_of(np.unique(pairs[is_new]) // n_values, n)
+    return _n_of(distinct(pairs[is_new]) // n_values, n)
 
 
 def _sums(number: Integers, values: Integers, n: int) -> list[int]:
