@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import multiprocessing
 import pickle
 from collections.abc import Callable
@@ -325,6 +326,28 @@ def test_rows_of_reports_know_their_way_elsewhere(demos: Demos) -> None:
     assert compared[0].tensor_b().path.startswith(str(demos.overflow))
     overflow = pickle.loads(pickle.dumps(fastdump.overflow(demos.overflow)))
     assert overflow.findings[0].unit.operator.tensors[0].tensor().name == "input.0"
+
+
+# How far a call is, and what it was asked for
+
+
+@copied
+def test_progress_and_selections(demos: Demos, copied: Callable[[Any], Any]) -> None:
+    seen: list[Any] = []
+    fastdump.stats(demos.overflow, progress=seen.append)
+    fastdump.compare(demos.overflow, demos.overflow, progress=seen.append)
+    fastdump.watcher(demos.watcher, progress=seen.append)
+    assert len({type(progress) for progress in seen}) == 3
+    seen.append(fastdump.ConvertProgress(*range(len(dataclasses.fields(fastdump.ConvertProgress)))))
+    for progress in seen:
+        names = [name for name in dir(progress) if not name.startswith("_")]
+        assert len(names) > 2
+        other = copied(progress)
+        for name in names:
+            assert getattr(other, name) == getattr(progress, name)
+    assert seen[0].files_found >= 0
+    for selection in (fastdump.Selection(), fastdump.Selection.of({"rank": "1-3", "io": "input"})):
+        assert copied(selection) == selection
 
 
 # Other processes

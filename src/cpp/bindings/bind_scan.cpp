@@ -101,7 +101,17 @@ void bind_scan(py::module_& module) {
       .def_readonly("files_done", &ScanProgress::files_done)
       .def_readonly("bytes_done", &ScanProgress::bytes_done)
       .def_readonly("tensors", &ScanProgress::tensors)
-      .def_readonly("bad", &ScanProgress::bad);
+      .def_readonly("bad", &ScanProgress::bad)
+      .def(py::pickle(
+          [](const ScanProgress& progress) {
+            return py::make_tuple(progress.walking, progress.files_found, progress.files_done,
+                                  progress.bytes_done, progress.tensors, progress.bad);
+          },
+          [](const py::tuple& state) {
+            return ScanProgress{state[0].cast<bool>(),          state[1].cast<std::uint64_t>(),
+                                state[2].cast<std::uint64_t>(), state[3].cast<std::uint64_t>(),
+                                state[4].cast<std::uint64_t>(), state[5].cast<std::uint64_t>()};
+          }));
   py::class_<PyScan>(module, "Scan")
       .def(py::init<const std::vector<py::bytes>&, const std::string&, int, std::optional<int>,
                     const std::string&, bool, bool, const Selection&>(),
