@@ -202,13 +202,36 @@ def match_op_names(patterns: Sequence[str], names: Sequence[str]) -> list[bool]:
 def layer_number(op_name: str) -> tuple[int, int, int] | None:
     """Return the number of the block that a name tells, and where it begins and ends, in bytes."""
 
+_Part: TypeAlias = tuple[
+    list[tuple[bytes, bytes, tuple[object, ...], dict[bytes, bytes], bool]], bytes, bytes
+]
+"""Directories (path, path in rows, where, real names, whether it is there for one file that was
+given), the number of the directory of each file, and the names of the files, each with b"\\0"."""
+
+def directory_device(path: bytes) -> int | None:
+    """Return the device that the directories of an absolute path tell."""
+
 class Index(metaclass=_pybind11_type):
     """The names below some paths, parsed and in the order of execution.
 
-    Positions, given and returned, are unsigned 32-bit integers.
+    With `every_file`, they are in the order of the walk, and not only those that look like parts of
+    a dump: as a scan of the paths reads them. Positions, given and returned, are unsigned 32-bit
+    integers.
     """
 
-    def __init__(self, paths: Sequence[bytes], *, follow_links: bool) -> None: ...
+    def __init__(
+        self, paths: Sequence[bytes], *, follow_links: bool, every_file: bool = False
+    ) -> None: ...
+    @staticmethod
+    def of_part(part: _Part) -> Index:
+        """Return an index of what `part` took apart; nothing is read."""
+
+    def part(self, positions: Buffer) -> _Part:
+        """Return some files as objects that can be pickled, in the order of `positions`."""
+
+    def shard(self, i: int, n: int) -> bytes:
+        """Return the positions of shard `i` of `n`, which the paths in rows decide."""
+
     def __len__(self) -> int: ...
     def record(
         self, position: int

@@ -1,15 +1,20 @@
 #include <atomic>
 #include <chrono>
+#include <cstring>
+#include <map>
 #include <memory>
 #include <stdexcept>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/contiguous_buffer.hpp"
 #include "bindings/one_run.hpp"
 #include "bindings/positions.hpp"
 #include "bindings/without_gil.hpp"
 #include "core/concurrency/background.hpp"
+#include "core/formats/tree_path.hpp"
 
 namespace fastdump::bindings {
 namespace {
@@ -17,14 +22,17 @@ namespace {
 // The walk that an index is made of.
 class IndexTask {
  public:
-  IndexTask(std::vector<std::string> roots, bool follow_links)
-      : roots_(std::move(roots)), options_{follow_links} {}
+  IndexTask(std::vector<std::string> roots, bool follow_links, bool every_file)
+      : roots_(std::move(roots)), options_{follow_links}, every_file_(every_file) {}
   ~IndexTask() { stop(); }
   IndexTask(const IndexTask&) = delete;
   IndexTask& operator=(const IndexTask&) = delete;
 
   void start() {
-    background_.start([this] { index_ = std::make_shared<Index>(roots_, options_, stop_); });
+    background_.start([this] {
+      index_ = every_file_ ? std::make_shared<Index>(walk_roots(roots_, options_, stop_))
+                           : std::make_shared<Index>(roots_, options_, stop_);
+    });
   }
   bool wait_for(std::chrono::milliseconds timeout) { return background_.wait_for(timeout); }
   void stop() {
@@ -37,13 +45,16 @@ class IndexTask {
  private:
   const std::vector<std::string> roots_;
   const WalkOptions options_;
+  const bool every_file_;
   std::atomic<bool> stop_ = false;
   std::shared_ptr<Index> index_;
   Background background_;
 };
 
-std::shared_ptr<Index> make_index(const std::vector<py::bytes>& paths, bool follow_links) {
-  OneRun<IndexTask> run("the walk", std::make_unique<IndexTask>(to_paths(paths), follow_links));
+std::shared_ptr<Index> make_index(const std::vector<py::bytes>& paths, bool follow_links,
+                                  bool every_file) {
+  OneRun<IndexTask> run("the walk",
+                        std::make_unique<IndexTask>(to_paths(paths), follow_links, every_file));
   run.run();
   return run.ended().index();
 }
@@ -117,6 +128,98 @@ py::bytes of_kinds(const Index& index, const py::object& positions,
   }));
 }
 
+py::bytes shard(const Index& index, std::uint32_t i, std::uint32_t n) {
+  if (i >= n) throw std::invalid_argument("there is no such shard");
+  Index::Positions positions;
+  {
+    // GIL: the index never changes.
+    const WithoutGil released;
+    positions = index.shard(i, n);
+  }
+  return to_bytes(positions);
+}
+
+// Files as Python objects, which other processes can be sent: directories (path, path in rows,
+// where, real names, whether it holds a root, its root), the directory of each file, and the files'
+// names, each with a null byte after it.
+py::tuple part(const Index& index, const py::object& buffer) {
+  const Positions positions(buffer, index);
+  std::map<std::uint32_t, std::uint32_t> numbers;  // of the directories in the part
+  std::vector<py::dict> real_names;
+  std::vector<std::size_t> example;  // a file of each directory
+  Index::Positions directories;
+  std::string names;
+  for (const std::uint32_t position : positions.view()) {
+    const auto number = static_cast<std::uint32_t>(numbers.size());
+    const auto [found, is_new] = numbers.emplace(index.directory_index(position), number);
+    if (is_new) {
+      real_names.emplace_back();
+      example.push_back(position);
+    }
+    directories.push_back(found->second);
+    const std::string name(index.name_on_disk(position));
+    const auto& real = index.directory(position).real_names;
+    if (const auto mapped = real.find(name); mapped != real.end()) {
+      real_names[found->second][py::bytes(name)] = py::bytes(mapped->second);
+    }
+    names.append(name).push_back('\0');
+  }
+  py::list described;
+  for (std::size_t i = 0; i < example.size(); ++i) {
+    const Directory& directory = index.directory(example[i]);
+    const Where& where = directory.where;
+    described.append(
+        py::make_tuple(py::bytes(directory.path), py::bytes(directory.relative),
+                       py::make_tuple(where.rank, py::bytes(where.time), where.device,
+                                      py::bytes(where.model), where.model_id, where.step),
+                       real_names[i], directory.holds_root, directory.root));
+  }
+  return py::make_tuple(described, to_bytes(directories), py::bytes(names));
+}
+
+Directory to_directory(const py::tuple& described) {
+  Directory directory;
+  directory.path = described[0].cast<std::string>();
+  directory.relative = described[1].cast<std::string>();
+  const auto where = described[2].cast<py::tuple>();
+  directory.where = {
+      where[0].cast<std::optional<std::int64_t>>(), where[1].cast<std::string>(),
+      where[2].cast<std::optional<std::int64_t>>(), where[3].cast<std::string>(),
+      where[4].cast<std::optional<std::int64_t>>(), where[5].cast<std::optional<std::int64_t>>()};
+  directory.real_names = described[3].cast<std::unordered_map<std::string, std::string>>();
+  directory.holds_root = described[4].cast<bool>();
+  directory.root = described[5].cast<std::uint32_t>();
+  return directory;
+}
+
+// What part() took apart.
+std::shared_ptr<Index> of_part(const py::tuple& part) {
+  FileTree tree;
+  const auto described = part[0].cast<py::list>();
+  for (const py::handle directory : described) {
+    tree.add_directory(to_directory(directory.cast<py::tuple>()));
+  }
+  const ContiguousBuffer directories(part[1]);
+  const auto names = part[2].cast<std::string>();
+  const std::size_t n = directories.nbytes() / sizeof(std::uint32_t);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint32_t directory = 0;
+    std::memcpy(&directory, directories.data() + i * sizeof(directory), sizeof(directory));
+    const std::size_t end = names.find('\0', begin);
+    if (end == std::string::npos || directory >= described.size()) {
+      throw std::invalid_argument("not a part of an index");
+    }
+    tree.add_file(directory, std::string_view(names).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return std::make_shared<Index>(std::move(tree));
+}
+
+std::optional<std::int64_t> directory_device(const py::bytes& path) {
+  return parse_tree_path(std::string(path), "").device;
+}
+
 py::list to_list(const std::set<std::string>& texts) {
   py::list list;
   for (const std::string& text : texts) list.append(to_text(text));
@@ -156,8 +259,13 @@ py::dict summary(const Index& index, const py::object& positions) {
 }  // namespace
 
 void bind_index(py::module_& module) {
+  module.def("directory_device", &directory_device, py::arg("path"));
   py::class_<Index, std::shared_ptr<Index>>(module, "Index")
-      .def(py::init(&make_index), py::arg("paths"), py::kw_only(), py::arg("follow_links"))
+      .def(py::init(&make_index), py::arg("paths"), py::kw_only(), py::arg("follow_links"),
+           py::arg("every_file") = false)
+      .def_static("of_part", &of_part, py::arg("part"))
+      .def("part", &part, py::arg("positions"))
+      .def("shard", &shard, py::arg("i"), py::arg("n"))
       .def("__len__", &Index::size)
       .def("record", &record, py::arg("position"))
       .def("shown_path", &shown_path, py::arg("position"))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <unordered_set>
 #include <utility>
@@ -16,15 +17,6 @@
 namespace fastdump {
 namespace {
 
-FileTree walk_roots(const std::vector<std::string>& roots, const WalkOptions& options,
-                    const std::atomic<bool>& stop) {
-  FileTree tree = find_files(roots, options, stop);
-  if (tree.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw std::length_error("more than 4,294,967,295 files: open a part of the tree");
-  }
-  return tree;
-}
-
 // Why a file of this name is not listed; empty: it is.
 std::string_view skipped_by_name(NameKind kind) {
   switch (kind) {
@@ -37,6 +29,17 @@ std::string_view skipped_by_name(NameKind kind) {
     default:
       return {};
   }
+}
+
+// FNV-1a, then the finaliser of SplitMix64: the low bits alone would follow the last character.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char character : text) {
+    hash = (hash ^ static_cast<unsigned char>(character)) * 1099511628211U;
+  }
+  hash = (hash ^ (hash >> 30U)) * 0xbf58476d1ce4e5b9U;
+  hash = (hash ^ (hash >> 27U)) * 0x94d049bb133111ebU;
+  return hash ^ (hash >> 31U);
 }
 
 // Sixteen digits. Others count in another unit, or are dates.
@@ -56,6 +59,15 @@ struct TimeSpan {
 
 }  // namespace
 
+FileTree walk_roots(const std::vector<std::string>& roots, const WalkOptions& options,
+                    const std::atomic<bool>& stop) {
+  FileTree tree = find_files(roots, options, stop);
+  if (tree.size() > std::numeric_limits<std::uint32_t>::max()) {
+    throw std::length_error("more than 4,294,967,295 files: open a part of the tree");
+  }
+  return tree;
+}
+
 Index::Index(const std::vector<std::string>& roots, const WalkOptions& options,
              const std::atomic<bool>& stop)
     : tree_(walk_roots(roots, options, stop)) {
@@ -70,6 +82,10 @@ Index::Index(const std::vector<std::string>& roots, const WalkOptions& options,
   for (const std::size_t i : execution_order(tree_, executions)) {
     files_.push_back(static_cast<std::uint32_t>(executions[i].file));
   }
+}
+
+Index::Index(FileTree tree) : tree_(std::move(tree)), files_(tree_.size()) {
+  std::iota(files_.begin(), files_.end(), 0U);
 }
 
 // What mapping.csv says counts unless it is nonsense: then all that is known is the digits.
@@ -183,6 +199,16 @@ FileTree Index::tree(PositionsView positions) const {
     tree.add_file(tree_.directory_index(file(position)), tree_.name(file(position)));
   }
   return tree;
+}
+
+Index::Positions Index::shard(std::uint32_t i, std::uint32_t n) const {
+  Positions found;
+  std::string path;
+  for (std::uint32_t position = 0; position < files_.size(); ++position) {
+    tree_.shown_path(file(position), path);
+    if (hash_of(path) % n == i) found.push_back(position);
+  }
+  return found;
 }
 
 }  // namespace fastdump

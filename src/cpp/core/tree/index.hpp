@@ -34,6 +34,11 @@ struct IndexSummary {
   std::optional<std::int64_t> last_timestamp;
 };
 
+// The files below some roots, of which an Index has 32-bit positions. As walk(); throws
+// std::length_error for more files.
+FileTree walk_roots(const std::vector<std::string>& roots, const WalkOptions& options,
+                    const std::atomic<bool>& stop);
+
 class Index {
  public:
   using Positions = std::vector<std::uint32_t>;
@@ -49,6 +54,9 @@ class Index {
   // looked at.
   Index(const std::vector<std::string>& roots, const WalkOptions& options,
         const std::atomic<bool>& stop);
+  // Lists every file of a tree, whatever its name, in the order of the tree: what a scan of the
+  // tree would read.
+  explicit Index(FileTree tree);
 
   std::size_t size() const { return files_.size(); }
   const SkippedFiles& skipped() const { return tree_.skipped; }
@@ -60,6 +68,11 @@ class Index {
     return tree_.path(file(position), buffer);
   }
   std::string shown_path(std::size_t position) const { return tree_.shown_path(file(position)); }
+  const Directory& directory(std::size_t position) const { return tree_.directory(file(position)); }
+  std::uint32_t directory_index(std::size_t position) const {
+    return tree_.directory_index(file(position));
+  }
+  std::string_view name_on_disk(std::size_t position) const { return tree_.name(file(position)); }
 
   // All of these take positions, and keep their order.
   // Files that the selection may be about, as far as names tell.
@@ -72,6 +85,9 @@ class Index {
   IndexSummary summary(PositionsView positions) const;
   // A tree of these files alone, in this order: for a Scan.
   FileTree tree(PositionsView positions) const;
+  // The files of one of `n` shards. What rows show as the path of a file decides, on any machine
+  // and for ever: shards that are scanned apart join into the whole.
+  Positions shard(std::uint32_t i, std::uint32_t n) const;
 
  private:
   std::size_t file(std::size_t position) const { return files_[position]; }
