@@ -7,7 +7,8 @@
 >>> dump["layers.3/Add"]["output.0"][:8]  # doctest: +SKIP
 
 Things: `open` gives the operators of a dump and their tensors as arrays, `stats` a table with a row
-for each tensor, `read_stats` a table from a file. `stats_of` and `to_logical` take arrays.
+for each tensor, `read_stats` a table from files; `concat` joins tables. `stats_of` and
+`to_logical` take arrays.
 
 Questions: `triage` tells where bad values began, `compare` where two dumps diverge, `overflow` what
 the device recorded about overflows, `watcher` which operator overwrote the memory of another;
@@ -73,9 +74,10 @@ if TYPE_CHECKING:
     from fastdump._report import Report as Report
     from fastdump._selection import Selection as Selection
     from fastdump._stats import stats as stats
+    from fastdump._table.concat import concat as concat
     from fastdump._table.row import StatsRow as StatsRow
     from fastdump._table.stats_table import StatsTable as StatsTable
-    from fastdump._table.stats_table import read_stats as read_stats
+    from fastdump._table.table_files import read_stats as read_stats
     from fastdump._tensor.tensor import Tensor as Tensor
     from fastdump._triage import TriageReport as TriageReport
     from fastdump._triage import triage as triage
@@ -84,7 +86,7 @@ if TYPE_CHECKING:
     from fastdump._watcher import watcher as watcher
 
 _CONTENTS = (
-    *("open", "stats", "read_stats", "stats_of", "to_logical"),
+    *("open", "stats", "read_stats", "concat", "stats_of", "to_logical"),
     *("triage", "compare", "read_comparison", "overflow", "watcher", "convert"),
     *("Dump", "Operator", "Tensor", "StatsTable", "StatsRow", "Selection", "Report"),
     *("config", "testing", "demo", "errors", "__version__"),
@@ -107,8 +109,10 @@ _MODULES = {
     "_report": "Report",
     "_selection": "Selection",
     "_stats": "stats",
+    "_table.concat": "concat",
     "_table.row": "StatsRow",
-    "_table.stats_table": "StatsTable read_stats",
+    "_table.stats_table": "StatsTable",
+    "_table.table_files": "read_stats",
     "_tensor.tensor": "Tensor",
     "_triage": "TriageReport triage",
     "_watcher": "WatcherProgress WatcherReport watcher",

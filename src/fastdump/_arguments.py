@@ -95,3 +95,54 @@ def path_bytes(path: PathLike) -> bytes:
 def paths_text(paths: Iterable[PathLike]) -> str:
     """Return paths as messages show them, quoted and separated by commas."""
     return ", ".join(repr(os.fspath(path)) for path in paths)
+
+
+_RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
+"""Where launchers tell a process its rank: torchrun, Slurm, Open MPI."""
+
+
+def rank_given(as_rank: int | str | None) -> int | None:
+    """Return the rank that the dumps of a call have; "env" stands for that of this process.
+
+    Raises
+    ------
+    TypeError
+        If `as_rank` is neither an integer nor a text.
+    ValueError
+        If it is negative, another text, or the environment does not tell a rank.
+    """
+    if as_rank is None:
+        return None
+    if isinstance(as_rank, str):
+        return _rank_of_process(as_rank)
+    rank = operator.index(as_rank)
+    if not 0 <= rank <= INT64_MAX:
+        raise ValueError(f"as_rank is {rank}, expected a rank, 0 or more")
+    return rank
+
+
+def _rank_of_process(as_rank: str) -> int:
+    if as_rank != "env":
+        raise ValueError(f"as_rank is {as_rank!r}, expected a number, or 'env'")
+    for name in _RANK_VARIABLES:
+        text = os.environ.get(name, "")
+        if text.isascii() and text.isdecimal() and len(text) < 19:
+            return int(text)
+        if text:
+            raise ValueError(f"{name} is {text!r}, expected a rank")
+    raise ValueError(f"as_rank is 'env', but none of {', '.join(_RANK_VARIABLES)} is set")
+
+
+def shard_given(shard: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Return a shard as (number, number of shards); raise ValueError if there is no such shard."""
+    if shard is None:
+        return None
+    i, n = map(operator.index, shard)
+    if not 0 <= i < n <= _C_INT_MAX:
+        raise ValueError(f"shard is {shard}, expected (i, n) with i from 0 to n - 1")
+    return i, n
+
+
+def directory_given(base: PathLike | None) -> str | None:
+    """Return a directory as an absolute path, with links as they were given."""
+    return None if base is None else os.path.abspath(os.fsdecode(base))  # noqa: PTH100

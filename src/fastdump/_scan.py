@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -14,9 +15,11 @@ from fastdump._arguments import check_engine, n_threads
 from fastdump._progress import INTERVAL_S, reporting
 from fastdump._selection import Selection
 from fastdump._table.arrow_column import values
+from fastdump._table.directories import as_shown, seen_from
 from fastdump._table.file_states import FileStates
 from fastdump._table.named_tensors import NamedTensors
 from fastdump._table.selected import selected_rows
+from fastdump._table.shared_places import note_of_shared_roots
 from fastdump._table.stats_table import StatsTable
 from fastdump._tensor.shown_path import root_of
 from fastdump.errors import TableTooLargeError
@@ -24,6 +27,7 @@ from fastdump.errors import TableTooLargeError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_NONE: Mapping[str, int] = {}
 
 _HIDDEN: Final = ("state", "address")
 """Columns of the core that no table shows."""
@@ -64,11 +68,19 @@ class TableScan:
         leaves rows with ``source`` "csv" no statistics but their count.
     logical, threads, engine, follow_links
         As in `stats`; `follow_links` has no effect on the files of an index.
+    skipped
+        Number of files that whoever made the index has skipped, by reason.
+    as_rank
+        The rank of all rows whose path does not tell one; None leaves them without.
+    base
+        Absolute directory that paths are relative to. Default: as `root_of` has it.
+    place
+        Where the paths are, if they are not here. Default: found out.
 
     Raises
     ------
     ValueError
-        If `threads` or `engine` has a value that it cannot have.
+        If `threads`, `engine` or `base` has a value that it cannot have.
     """
 
     def __init__(
@@ -83,12 +95,16 @@ class TableScan:
         threads: int | None = None,
         engine: str = "auto",
         follow_links: bool = False,
+        skipped: Mapping[str, int] = _NONE,
+        as_rank: int | None = None,
+        base: str | None = None,
+        place: Place | None = None,
     ) -> None:
         check_engine(engine)
         self._level = level
-        self._also = tuple(also)
-        self._roots = [os.path.abspath(os.fsdecode(path)) for path in paths]  # noqa: PTH100
-        self._root = root_of(paths)
+        self._skipped = Counter(skipped)
+        self._finish, selection = Finish.of(selection, also, as_rank=as_rank, base=base)
+        self._place = place or Place.of(paths, base)
         options: dict[str, Any] = {
             "level": level,
             "threads": n_threads(threads),
@@ -116,32 +132,91 @@ class TableScan:
 
     def table(self) -> StatsTable:
         """Return the rows that are finished: all of them unless the scan was interrupted."""
-        return self._table(RecordBatch.from_arrow(self._scan.table()))
+        return self._finish(self.rows())
+
+    def rows(self) -> StatsTable:
+        """Return what `table` does as the core has it: before `also`, `as_rank` and `base`."""
+        return self._rows(RecordBatch.from_arrow(self._scan.table()))
 
     def headers(self) -> Headers:
         """Return what `table` does, with what only headers tell; for level "header"."""
-        if self._also:
-            raise ValueError("rows cannot be left out of headers")
+        if self._finish != Finish():
+            raise ValueError("rows of headers cannot be left out or changed")
         rows = RecordBatch.from_arrow(self._scan.table())
         columns = (values(rows.column(name), np.int64) for name in ("state", "address"))
         state, address = columns
-        return Headers(self._table(rows), state, address.view(np.uint64))
+        return Headers(self._rows(rows), state, address.view(np.uint64))
 
-    def _table(self, rows: RecordBatch) -> StatsTable:
-        states = FileStates(rows.column("path"), rows.column("state"))
-        table = StatsTable.scanned(
+    def _rows(self, rows: RecordBatch) -> StatsTable:
+        return StatsTable.scanned(
             rows.select([name for name in rows.column_names if name not in _HIDDEN]),
-            states=states,
+            states=FileStates(rows.column("path"), rows.column("state")),
             level=self._level,
-            skipped=self._scan.skipped(),
-            roots=self._roots,
-            root=self._root,
+            skipped=dict(sorted((self._skipped + Counter(self._scan.skipped())).items())),
+            roots=self._place.roots,
+            root=self._place.root,
+            notes=[],
         )
-        for condition in self._also:
+
+
+class Finish(NamedTuple):
+    """What is done with the rows of a scan when all of them are there.
+
+    Attributes
+    ----------
+    also, as_rank, base
+        As of `TableScan`.
+    """
+
+    also: tuple[Selection | NamedTensors, ...] = ()
+    as_rank: int | None = None
+    base: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        selection: Selection,
+        also: Iterable[Selection | NamedTensors] = (),
+        *,
+        as_rank: int | None,
+        base: str | None,
+    ) -> tuple[Finish, Selection]:
+        """Return it with the conditions that are left for reading."""
+        if as_rank is not None and selection.rank:
+            # Paths may not tell the rank that is asked for.
+            also = (*also, selection.only(["rank"]))
+            selection = selection.without(["rank"])
+        return cls(tuple(also), as_rank, base), selection
+
+    def __call__(self, table: StatsTable) -> StatsTable:
+        """Return the rows that the scan was asked for, where they belong."""
+        if self.as_rank is not None:
+            table = table.with_rank(self.as_rank)
+        for condition in self.also:
             is_row = (
                 condition.rows(table.batch)
                 if isinstance(condition, NamedTensors)
                 else selected_rows(condition, table.batch)
             )
             table = table[is_row]
-        return table
+        if self.base is not None:
+            table = table.seen_from(self.base)
+        return table.with_notes(note_of_shared_roots(table.batch, table.root, table.roots))
+
+
+class Place(NamedTuple):
+    """Where a dump is: absolute paths of its roots, and what paths in rows are relative to."""
+
+    roots: list[str]
+    root: str
+
+    @classmethod
+    def of(cls, paths: list[bytes], base: str | None) -> Place:
+        """Return the place of what is scanned; raise ValueError if it is not below `base`."""
+        roots = [os.path.abspath(os.fsdecode(path)) for path in paths]  # noqa: PTH100
+        root = root_of(paths)
+        if base is not None:
+            from_base = seen_from(base, "/")
+            for path in roots if len(paths) > 1 else [root]:
+                from_base(as_shown(path))
+        return cls(roots, root)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
 
 from fastdump import _core
 from fastdump._arguments import (
@@ -11,19 +14,23 @@ from fastdump._arguments import (
     Level,
     PathLike,
     check_level,
+    directory_given,
     path_bytes,
-    paths_of,
+    paths_text,
+    rank_given,
+    shard_given,
 )
 from fastdump._dump.absence import no_dump_error
-from fastdump._dump.dump import Dump, empty_error, open, scan_of, table_given
+from fastdump._dump.dump import Dump, empty_error, open, scan_of
 from fastdump._scan import TableScan
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.stats_table import StatsTable
+from fastdump._table.table_files import table_or_paths
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-What: TypeAlias = "PathLike | Iterable[PathLike] | Dump | StatsTable"
+What: TypeAlias = "PathLike | Dump | StatsTable | Iterable[PathLike | StatsTable]"
 """The things that a question can be about."""
 
 
@@ -37,6 +44,9 @@ def stats(
     engine: Engine = "auto",
     progress: bool | Callable[[_core.Progress], object] | None = None,
     follow_links: bool = False,
+    as_rank: int | Literal["env"] | None = None,
+    base: PathLike | None = None,
+    shard: tuple[int, int] | None = None,
     **conditions: Unpack[Conditions],
 ) -> StatsTable:
     """Compute statistics of every tensor in a dump.
@@ -48,8 +58,8 @@ def stats(
     Parameters
     ----------
     what
-        A dump file, a directory of any depth, or several of them; or a `Dump`. A `StatsTable`, or
-        the file of one, is not computed again: its selected rows are returned.
+        A dump file, a directory of any depth, or several of them; or a `Dump`. A `StatsTable`, its
+        file, or all that `read_stats` takes, is not computed again: its selected rows are returned.
     level
         "health" counts elements, NaN and Inf; "basic" adds max, min, mean and l2norm; "full" adds
         zero, subnormal and saturated elements and the first bad one. `StatsRow` defines them.
@@ -69,6 +79,15 @@ def stats(
     follow_links
         Whether to follow symbolic links below a directory. Those that are not followed are counted
         as skipped.
+    as_rank
+        The rank of all tensors whose path does not tell one: on several nodes, trees that look the
+        same are told apart by it. "env" takes it from RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK.
+    base
+        The directory that paths in the table are relative to, above everything that is read; so
+        that tables of several directories can be joined by `concat`.
+    shard
+        ``(i, n)`` reads part `i`, from 0 on, of `n`: each file is in one of them, which its path
+        below `what` decides. `concat` joins them. A shard may be without a row.
     **conditions
         Which tensors to read; `Selection` says what each condition means.
 
@@ -97,9 +116,12 @@ def stats(
     """
     check_level(level)
     selection = Selection.of(conditions)
+    place = {"as_rank": as_rank, "base": base}
     found = source_of(what)
     if isinstance(found, StatsTable):
-        return selected_from(found, selection)
+        if shard is not None:
+            raise ValueError("shard is for dumps; a table is read already")
+        return selected_from(placed(found, **place), selection)
     return _scanned(
         found,
         selection,
@@ -109,15 +131,24 @@ def stats(
         threads=threads,
         engine=engine,
         follow_links=follow_links,
+        shard=shard,
+        **place,
     )
 
 
 def source_of(what: What) -> StatsTable | Dump | list[PathLike]:
-    """Return the table that was given, itself or in a file; or the dump; or the paths."""
-    table = table_given(what)
-    if table is not None:
-        return table
-    return what if isinstance(what, Dump) else paths_of(cast("Iterable[PathLike]", what))
+    """Return the table that was given, itself or in files; or the dump; or the paths."""
+    return what if isinstance(what, Dump) else table_or_paths(what)
+
+
+def placed(
+    table: StatsTable, *, as_rank: int | str | None = None, base: PathLike | None = None
+) -> StatsTable:
+    """Return a table with the rank and base that a scan would have given it."""
+    rank, directory = rank_given(as_rank), directory_given(base)
+    if rank is not None:
+        table = table.with_rank(rank)
+    return table if directory is None else table.seen_from(directory)
 
 
 def selected_from(table: StatsTable, selection: Selection) -> StatsTable:
@@ -135,13 +166,32 @@ def new_scan(
     selection: Selection,
     *,
     follow_links: bool = False,
+    as_rank: int | str | None = None,
+    base: PathLike | None = None,
+    shard: tuple[int, int] | None = None,
     **options: Any,
 ) -> TableScan:
     """Return a scan that has not been run, with options of `TableScan`."""
+    options |= {"as_rank": rank_given(as_rank), "base": directory_given(base)}
+    i_and_n = shard_given(shard)
     if isinstance(what, Dump):
+        if i_and_n is not None:
+            raise ValueError("shard is for paths, not for a Dump")
         return scan_of(what, selection, **options)
     paths = [path_bytes(path) for path in what]
+    if i_and_n is not None:
+        options |= _shard_of(paths, *i_and_n, follow_links=follow_links)
     return TableScan(paths, selection, follow_links=follow_links, **options)
+
+
+def _shard_of(paths: list[bytes], i: int, n: int, *, follow_links: bool) -> dict[str, Any]:
+    """Return options of a scan that reads a part of the files."""
+    index = _core.Index(paths, follow_links=follow_links, every_file=True)
+    if not len(index):
+        raise no_dump_error(paths_text(map(os.fsdecode, paths)), index.skipped())
+    positions = np.frombuffer(index.shard(i, n), np.uint32)
+    # What the walk skips, all shards skip: the first counts it.
+    return {"files": (index, positions), "skipped": {} if i else index.skipped()}
 
 
 def _scanned(
@@ -156,7 +206,7 @@ def _scanned(
     scan = new_scan(what, selection, follow_links=follow_links, **options)
     scan.run(progress)
     table = scan.table()
-    if len(table) == 0:
+    if len(table) == 0 and options.get("shard") is None:
         raise empty_error(open(what, follow_links=follow_links), selection)
     return table
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast, overload
 import numpy as np
 
 from fastdump import _core
-from fastdump._arguments import Engine, Level, PathLike, check_level, is_directory, paths_of
+from fastdump._arguments import Engine, Level, PathLike, check_level, is_directory
 from fastdump._dump.absence import absence, no_dump_error
 from fastdump._dump.indexed_files import IndexedFiles, Positions
 from fastdump._dump.named import operator_called, positions_of
@@ -19,7 +19,8 @@ from fastdump._scan import TableScan
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.named_tensors import NamedTensors
 from fastdump._table.row import StatsRow
-from fastdump._table.stats_table import StatsTable, written_table
+from fastdump._table.stats_table import StatsTable
+from fastdump._table.table_files import table_or_paths
 from fastdump._tensor.tensor import Tensor
 from fastdump._words.quantities import counted, numbered
 from fastdump.errors import NoDumpError, NoTensorError
@@ -53,7 +54,7 @@ class DumpSummary(TypedDict):
 
 
 def open(
-    what: PathLike | Iterable[PathLike] | Dump | StatsTable,
+    what: PathLike | Dump | StatsTable | Iterable[PathLike | StatsTable],
     *,
     follow_links: bool = False,
     safe: bool = False,
@@ -67,7 +68,8 @@ def open(
     ----------
     what
         A directory of any depth, a dump file, or several of them; a `Dump`, which is returned
-        unchanged; or a `StatsTable` or its file, which gives the operators and tensors of its rows.
+        unchanged; or a `StatsTable`, its file or its parts, as of `read_stats`: the operators and
+        tensors of its rows.
     follow_links
         Whether to follow symbolic links below a directory. Those that are not followed are counted
         as skipped.
@@ -102,36 +104,20 @@ def open(
         if safe and not what._files.files.safe:
             raise ValueError("the dump is open already: open it with safe=True")
         return what
-    table = table_given(what)
-    if table is not None and not table.roots:
+    found = table_or_paths(what)
+    paths = found.roots if isinstance(found, StatsTable) else found
+    if not paths:
         raise ValueError("the table does not tell where its dump is: read it with root=")
-    # Paths may come from an iterator, so they are listed only once.
-    paths = paths_of(cast("PathLike | Iterable[PathLike]", what)) if table is None else table.roots
     files = IndexedFiles(paths, follow_links=follow_links, safe=safe)
     if len(files.index) == 0:
         raise no_dump_error(files.name, files.skipped)
     dump = Dump(files, files.all())
-    if table is None:
+    if not isinstance(found, StatsTable):
         return dump
     # Paths below several roots begin with the roots, which are absolute here and may not be there.
-    root = (table.root or "") if len(table.roots) > 1 else ""
-    return dump._after(NamedTensors.of(table.batch, root))
-
-
-def table_given(what: object) -> StatsTable | None:
-    """Return the table that was given, itself or as the file of one; None for anything else.
-
-    Raises
-    ------
-    DumpFormatError
-        If the file of a table is damaged.
-    MissingDependencyError, OSError
-        If it cannot be read.
-    """
-    if isinstance(what, StatsTable):
-        return what
-    is_iterable = isinstance(what, Iterable) and not isinstance(what, (str, bytes))
-    return None if is_iterable else written_table(cast("PathLike", what))
+    if len(found.roots) > 1:
+        return dump._after(NamedTensors.of(found.batch, found.root or ""))
+    return dump._after(NamedTensors.of(found.seen_from(files.root).batch))
 
 
 class Dump(Sequence[Operator]):

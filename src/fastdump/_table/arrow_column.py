@@ -185,10 +185,14 @@ def n_parts(column: Array) -> int:
 
 
 def joined(columns: Sequence[Array]) -> Array:
-    """Return columns of one type, at least one, as one, which may have to be a long one."""
-    long = _LONG_TYPE.get(_offsets_of(columns[0].type))
-    if long is not None and sum(map(n_parts, columns)) > MAX_SHORT_PARTS:
-        columns = [column.cast(long) for column in columns]
+    """Return columns of one type, at least one, as one, which may have to be a long one.
+
+    Some columns of texts or lists may be long ones already.
+    """
+    types = [_offsets_of(column.type) for column in columns]
+    short = next(filter(None, types), None)
+    if short and (None in types or sum(map(n_parts, columns)) > MAX_SHORT_PARTS):
+        columns = [column.cast(_LONG_TYPE[short]) for column in columns]
     return columns[0] if len(columns) == 1 else ChunkedArray(columns).combine_chunks()
 
 

@@ -52,6 +52,14 @@ def column_with_nulls(values: NDArray[Any], known: NDArray[np.bool_]) -> Array:
     return RecordBatch.from_arrow(table).column(0)
 
 
+def text_column(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> Array:
+    """Return a column of texts without nulls, fewer than 2 GiB of them, by where each begins."""
+    n_rows = len(offsets) - 1
+    buffers = [None, offsets.astype(np.int32).tobytes(), data.tobytes()]
+    stored: StoredColumn = ("u", n_rows, 0, buffers, None)
+    return RecordBatch.from_arrow(_core.Table.of_buffers(n_rows, [("", False, stored)])).column(0)
+
+
 def _fixed_width(values: NDArray[Any], known: NDArray[np.bool_]) -> StoredColumn:
     """Return a column of numbers or booleans, null where the value is not known."""
     data = _bits(values) if values.dtype == np.bool_ else values.tobytes()

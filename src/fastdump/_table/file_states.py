@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +44,22 @@ class FileStates:
         of_code = np.zeros(codes.max(initial=0) + 1, np.int64)
         of_code[codes[: len(known_paths)]] = integer_array(states)
         return of_code[codes[len(known_paths) :]]
+
+    def renamed(self, rename: Callable[[Array], Array]) -> FileStates:
+        """Return the same states of files whose paths in the table `rename` changes."""
+        if self._columns is None:
+            return self
+        paths, states = self._columns
+        return FileStates(rename(paths), states)
+
+    @staticmethod
+    def joined(several: Iterable[FileStates]) -> FileStates:
+        """Return the states of all files of several tables."""
+        columns = [states._columns for states in several if states._columns is not None]
+        if not columns:
+            return FileStates()
+        paths, states = zip(*columns, strict=True)
+        return FileStates(joined(paths), joined(states))
 
     def __reduce__(self) -> tuple[object, ...]:
         # The files may be others where a pickle is read.

@@ -61,7 +61,8 @@ def checked_head(said: Mapping[str, Any], names: Sequence[str]) -> Head:
     -------
     dict
         ``level``; ``skipped``, the number of files by reason; ``roots``, the absolute paths that
-        were scanned; ``root``, the directory that paths are relative to, or None.
+        were scanned; ``root``, the directory that paths are relative to, or None; ``notes``, what
+        the reader of the table should know.
 
     Raises
     ------
@@ -80,11 +81,15 @@ def checked_head(said: Mapping[str, Any], names: Sequence[str]) -> Head:
         raise ValueError(f"roots is {roots!r:.80}, expected paths")
     if not (root is None or isinstance(root, str)):
         raise ValueError(f"root is {root!r:.80}, expected a path")
+    notes = said.get("notes", ())
+    if not isinstance(notes, (list, tuple)) or not all(isinstance(note, str) for note in notes):
+        raise ValueError(f"notes is {notes!r:.80}, expected texts")
     return {
         "level": level or level_of(names),
         "skipped": dict(skipped),
         "roots": list(roots),
         "root": root,
+        "notes": list(notes),
     }
 
 

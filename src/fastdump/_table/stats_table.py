@@ -1,4 +1,4 @@
-"""`StatsTable`: statistics with one row for each tensor; and `read_stats`, which reads one."""
+"""`StatsTable`: statistics with one row for each tensor."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 import numpy as np
 
-from fastdump._arguments import PathLike, is_regular_file
+from fastdump._arguments import PathLike
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.arrow_column import (
+    coded_column,
     codes_of,
     count_by,
     integer_array,
@@ -19,15 +20,16 @@ from fastdump._table.arrow_column import (
     is_null,
     n_distinct,
 )
+from fastdump._table.buffers import column_with_nulls
 from fastdump._table.column_table import ColumnTable
-from fastdump._table.file_format import format_suffix
+from fastdump._table.directories import directories_of, in_directories, seen_from
+from fastdump._table.execution_order import by_execution
 from fastdump._table.file_states import FileStates
 from fastdump._table.row import StatsRow, row_of_table
 from fastdump._table.schema import COLUMN, KIND, LEVELS
 from fastdump._table.selected import absence_text, selected_rows
 from fastdump._table.severity import bad_rows, worst_first
 from fastdump._words.quantities import counted, size_text, skipped_text
-from fastdump.errors import DumpFormatError
 
 if TYPE_CHECKING:
     from arro3.core import Array, RecordBatch
@@ -105,7 +107,7 @@ class StatsTable(ColumnTable[StatsRow]):
         root: PathLike | None = None,
     ) -> None:
         self._states = FileStates()
-        self._fill(data, level=level, skipped=skipped, **_place(root))
+        self._fill(data, level=level, skipped=skipped, **place(root))
 
     @classmethod
     def scanned(
@@ -116,9 +118,10 @@ class StatsTable(ColumnTable[StatsRow]):
         level: str,
         skipped: Mapping[str, int],
         roots: list[str],
-        root: str,
+        root: str | None,
+        notes: list[str],
     ) -> StatsTable:
-        """Return the table of a scan.
+        """Return the table of a scan, or of several.
 
         Parameters
         ----------
@@ -126,12 +129,12 @@ class StatsTable(ColumnTable[StatsRow]):
             The rows.
         states
             The states of the files.
-        level, skipped, roots, root
+        level, skipped, roots, root, notes
             Values of the table's properties of these names.
         """
         table = cls.__new__(cls)
         table._states = states
-        table._fill(data, level=level, skipped=skipped, roots=roots, root=root)
+        table._fill(data, level=level, skipped=skipped, roots=roots, root=root, notes=notes)
         return table
 
     def _with_rows(self, batch: RecordBatch) -> Self:
@@ -170,6 +173,11 @@ class StatsTable(ColumnTable[StatsRow]):
         return root
 
     @property
+    def notes(self) -> list[str]:
+        """What else to know of the table: that ranks cannot be told apart, for example."""
+        return list(self._head["notes"])
+
+    @property
     def file_states(self) -> FileStates:
         """The states of the files when the table was made, if that was in this process."""
         # A table that was read from a file has none.
@@ -178,10 +186,78 @@ class StatsTable(ColumnTable[StatsRow]):
     def moved_to(self, root: PathLike | None) -> StatsTable:
         """Return the table of a dump that is in another directory now; None if it did not move."""
         table = self[:]
-        table._head = {**self._head, **_place(root)}
+        table._head = {**self._head, **place(root)}
         if root is not None:
             table._states = FileStates()  # copies have other states
         return table
+
+    def seen_from(self, base: str) -> StatsTable:
+        """Return the table with paths relative to a directory above all files.
+
+        Raises
+        ------
+        ValueError
+            If a file is not below `base`, an absolute path, or the table does not tell its root.
+        """
+        if self.root is None:
+            raise ValueError("the table does not tell where its dump is: read it with root=")
+        if self.root == base:
+            return self
+        rename = functools.partial(in_directories, changed=seen_from(base, self.root))
+        return self._changed(
+            _with_column(self._batch, "path", rename(self._batch.column("path"))),
+            states=self.file_states.renamed(rename),
+            root=base,
+        )
+
+    def with_rank(self, rank: int) -> StatsTable:
+        """Return the table with a rank in all rows that have none; a note counts the others."""
+        table = self.filled("rank", rank)
+        n_others = int(np.count_nonzero(integer_array(table.batch.column("rank")) != rank))
+        if not n_others:
+            return table
+        kept = f"as_rank is {rank}, but the paths of {counted(n_others, 'row')} tell other ranks"
+        return table[by_execution(table.batch, self.root)].with_notes([kept])
+
+    def with_notes(self, notes: list[str]) -> StatsTable:
+        """Return the table with some notes more."""
+        return self._changed(self._batch, notes=[*self.notes, *notes]) if notes else self
+
+    def filled(self, name: str, value: int | str) -> StatsTable:
+        """Return the table with a value in all rows where a column of integers or text is null."""
+        column = self._batch.column(name)
+        unknown = is_null(column)
+        if not unknown.any():
+            return self
+        if isinstance(value, int):
+            values = np.where(unknown, value, integer_array(column))
+            column = column_with_nulls(values, np.ones_like(unknown))
+        else:
+            codes, texts = codes_of(column)
+            column = coded_column(np.where(unknown, len(texts), codes), [*texts, value], "text")
+        return self._changed(_with_column(self._batch, name, column))
+
+    def _changed(
+        self, batch: RecordBatch, *, states: FileStates | None = None, **said: Any
+    ) -> StatsTable:
+        """Return a table of other rows, of which the same is said but for `said`."""
+        table = self._with_rows(batch)
+        table._head = {**self._head, **said}
+        table._remark = self._remark
+        if states is not None:
+            table._states = states
+        return table
+
+    def tops(self) -> list[str]:
+        """Return absolute directories that all files are below; [] if they are not known."""
+        if self.root is None:
+            return []
+        above = os.path.join(self.root, "")  # noqa: PTH118
+        if len(self.roots) < 2 or all(os.path.join(r, "").startswith(above) for r in self.roots):  # noqa: PTH118
+            return [self.root]
+        _, directories = directories_of(self._batch.column("path"))
+        joined = (os.path.join(self.root, directory) for directory in directories)  # noqa: PTH118
+        return sorted(map(os.path.normpath, joined))
 
     @property
     def bad(self) -> NDArray[np.bool_]:
@@ -297,73 +373,21 @@ class StatsTable(ColumnTable[StatsRow]):
             facts.append(f"status: {', '.join(f'{n:,} {status}' for status, n in by_status)}")
         if self.skipped:
             facts.append(f"skipped: {skipped_text(self.skipped)}")
+        facts += [f"note: {note}" for note in self.notes]
         return [*facts, *([self.remark] if self.remark else [])]
 
 
-def read_stats(path: str | os.PathLike[str], *, root: PathLike | None = None) -> StatsTable:
-    """Read a table that `StatsTable.write` has written.
-
-    CSV, JSON and Parquet files of other programs can be read too if their columns are named and
-    typed as in `StatsRow`, in any order. Of those, ``status``, ``path`` and ``source`` must be
-    there; others that are missing become null.
-
-    Parameters
-    ----------
-    path
-        The file. Its suffix says the format: ``.csv``, ``.json``, ``.arrow`` or ``.parquet``.
-    root
-        The directory that paths in the table are relative to, if the dump was moved since the table
-        was made, or if the format does not keep it (CSV). Default: from the file.
-
-    Raises
-    ------
-    ValueError
-        If the suffix is another one.
-    DumpFormatError
-        If the file is not such a table. The message names the file, the place and what is wrong.
-    MissingDependencyError
-        If arro3-io is not installed, for ``.arrow`` and ``.parquet``.
-    OSError
-        If the file cannot be read.
-
-    Examples
-    --------
-    >>> fastdump.read_stats("run1.csv").worst(10)  # doctest: +SKIP
-    """
-    return StatsTable._read(path, **_place(root))
-
-
-def written_table(path: PathLike) -> StatsTable | None:
-    """Return the table in a file that `StatsTable.write` wrote; None for any other file.
-
-    Raises
-    ------
-    DumpFormatError
-        If the file has a suffix that only tables have, but is not a table.
-    MissingDependencyError, OSError
-        As `read_stats`.
-    """
-    name = os.fsdecode(path)
-    try:
-        suffix = format_suffix(name)
-    except ValueError:
-        return None
-    if not is_regular_file(name):
-        return None
-    try:
-        return read_stats(name)
-    except DumpFormatError:
-        if suffix == ".csv":
-            return None  # the vendor's statistics of a dump are CSV too
-        raise
-
-
-def _place(root: PathLike | None) -> dict[str, Any]:
+def place(root: PathLike | None) -> dict[str, Any]:
     """Return the part of a table's head for a dump at `root`; empty for None."""
     if root is None:
         return {}
     path = os.path.abspath(os.fsdecode(root))  # noqa: PTH100 (links stay as they were given)
     return {"roots": [path], "root": path}
+
+
+def _with_column(batch: RecordBatch, name: str, column: Array) -> RecordBatch:
+    i = batch.column_names.index(name)
+    return batch.set_column(i, batch.schema.field(i), column)
 
 
 def _distinct(column: Array) -> list[int]:

@@ -12,7 +12,7 @@ this; `sentence` and `text` put them in words.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from fastdump._arguments import Engine, PathLike
 from fastdump._core import Progress
@@ -37,6 +37,8 @@ def triage(
     engine: Engine = "auto",
     progress: bool | Callable[[Progress], object] | None = None,
     follow_links: bool = False,
+    as_rank: int | Literal["env"] | None = None,
+    base: PathLike | None = None,
     **conditions: Unpack[Conditions],
 ) -> TriageReport:
     """Find which operator made the first bad value, and what followed from it.
@@ -48,12 +50,15 @@ def triage(
     Parameters
     ----------
     what
-        A dump file, a directory, several of them, or a `Dump`; or a `StatsTable` or the file of
-        one, best of level "full". The vendor's statistics (``dump_data=stats``) will do.
+        A dump file, a directory, several of them, or a `Dump`; or a `StatsTable`, or files of one
+        as `read_stats` takes them, best of level "full". The vendor's statistics
+        (``dump_data=stats``) will do.
     root
         The directory that the paths of a table are relative to, if the dump was moved.
     threads, engine, progress, follow_links
         How to read a dump; as for `stats`. They do not matter for a table.
+    as_rank, base
+        Where a dump or a table belongs; as for `stats`.
     **conditions
         Which tensors to look at; `Selection` says what each condition means. Tensors that are left
         out cannot be origins, and what they infected seems to come from outside.
@@ -89,6 +94,8 @@ def triage(
         engine=engine,
         progress=progress,
         follow_links=follow_links,
+        as_rank=as_rank,
+        base=base,
         **conditions,
     )
     if table.level == "header":

@@ -282,7 +282,7 @@ class _Story:
 
     def _notes(self, found: list[Finding]) -> list[str]:
         rows, executions = self._rows, self._executions
-        notes = []
+        notes = self._table.notes
         if found and not self._evidence.files.are_at_hand:
             notes.append(
                 "the files are not at hand: links are known by statistics, names and order, not "
