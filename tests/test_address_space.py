@@ -16,6 +16,7 @@ import pytest
 from faulty_commands import Case, FaultyCommands
 from small_dumps import SmallDump
 
+import fastdump
 from fastdump import demo
 from fastdump._cli import _COMMANDS
 from fastdump._cli.address_space import NEEDED_NBYTES
@@ -36,6 +37,7 @@ COMMANDS = {
     "overflow": ["overflow {overflow}"],
     "watcher": ["watcher {watcher}"],
     "convert": ["convert {a} {out}/npy", "convert {a} {out}/tensors --type safetensors"],
+    "merge": ["merge {out}/t.json {table}"],
     "config": ["config check {config}"],
     "info": ["info"],
     "demo": ["demo {out}/demo"],
@@ -64,10 +66,12 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     demo.write_watcher_demo(root / "watcher")
     (root / "acl.json").write_text('{"dump": {"dump_path": "/tmp", "dump_list": []}}')
     (root / "out").mkdir()
+    fastdump.stats(root / "a").write(root / "table.json")
     names = ("a", "b", "overflow", "watcher", "out")
     return {
         **{name: str(root / name) for name in names},
         "tensor": str(tensor),
+        "table": str(root / "table.json"),
         "config": str(root / "acl.json"),
     }
 

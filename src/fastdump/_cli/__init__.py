@@ -29,6 +29,7 @@ _COMMANDS = {
     "overflow": "Overflow records, decoded and joined with their operators.",
     "watcher": "Which operator overwrote the memory of another.",
     "convert": "npy, safetensors and other files of every tensor.",
+    "merge": "One table of the tables of several scans, ranks or nodes.",
     "config": "Check, explain or write an acl.json.",
     "info": "Versions, instruction sets and threads.",
     "demo": "Write a small, realistic dump to try all this on.",
@@ -95,6 +96,7 @@ def _command_line() -> None:
       fastdump overflow DUMP_DIR                  what the overflow records say, of which operator
       fastdump watcher DUMP_DIR                   which operator overwrote another's memory
       fastdump convert DUMP_DIR OUT               npy files of every tensor
+      fastdump merge all.parquet parts/           one table of those of several scans
       fastdump config check acl.json              what the vendor's code does with a configuration
 
     \b

@@ -16,7 +16,6 @@ from fastdump._cli.messages import say
 from fastdump._cli.options import (
     follow_links_option,
     json_option,
-    one_or_several,
     selection_options,
     threads_option,
 )
@@ -121,7 +120,7 @@ def command(
     request = _request(paths, options, VendorArguments(**vendor))
     with refusing():
         conversion = new_conversion(
-            one_or_several(request.paths),
+            request.paths,
             request.out,
             request.options,
             Selection.of(conditions),

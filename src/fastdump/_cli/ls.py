@@ -8,7 +8,13 @@ import click
 
 from fastdump._cli.console import print_fitted
 from fastdump._cli.json_document import print_json
-from fastdump._cli.options import json_option, paths_argument, reading_options, selection_options
+from fastdump._cli.options import (
+    json_option,
+    paths_argument,
+    placing_options,
+    reading_options,
+    selection_options,
+)
 from fastdump._cli.scanning import scan_paths
 from fastdump._inventory.inventory import Inventory
 from fastdump._inventory.text import inventory_lines
@@ -18,6 +24,7 @@ from fastdump._inventory.text import inventory_lines
 @paths_argument
 @selection_options
 @json_option
+@placing_options
 @reading_options
 def command(
     paths: tuple[str, ...], conditions: dict[str, Any], as_json: bool, **reading: Any

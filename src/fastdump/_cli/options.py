@@ -23,11 +23,6 @@ def all_of(*decorators: Callable[[Command], Command]) -> Callable[[Command], Com
 paths_argument = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 
 
-def one_or_several(paths: tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return the path if there is only one: it may be the file of a table."""
-    return paths[0] if len(paths) == 1 else paths
-
-
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document, for programs."
 )
@@ -95,6 +90,29 @@ reading_options = all_of(
     follow_links_option,
 )
 """Options for reading: the command gets `threads`, `engine` and `follow_links`."""
+
+
+def _rank(_context: click.Context, _parameter: click.Parameter, text: str | None) -> Any:
+    return int(text) if text and text.isdecimal() else text
+
+
+placing_options = all_of(
+    click.option(
+        "--as-rank",
+        metavar="N",
+        callback=_rank,
+        help="The rank of all tensors whose path does not tell one; 'env' takes it from RANK, "
+        "SLURM_PROCID or OMPI_COMM_WORLD_RANK.",
+    ),
+    click.option(
+        "--base",
+        type=click.Path(file_okay=False),
+        metavar="DIR",
+        help="Show paths relative to DIR, which is above every PATH: tables of several directories "
+        "can be merged then.",
+    ),
+)
+"""Options for where a dump belongs: the command gets `as_rank` and `base`."""
 
 _NUMBERS = {
     "rank": "Only these ranks",

@@ -12,7 +12,6 @@ from fastdump import OverflowReport
 from fastdump._cli import exit_codes
 from fastdump._cli.options import (
     json_option,
-    one_or_several,
     outputs_option,
     paths_argument,
     reading_options,
@@ -63,7 +62,7 @@ def command(
     for output in outputs:
         check_output(output)
     with refusing():
-        report = fastdump.overflow(one_or_several(paths), progress=True, **conditions, **reading)
+        report = fastdump.overflow(paths, progress=True, **conditions, **reading)
     failure = _written(report, outputs)
     print_report(report, as_json=as_json, rows=rows)
     say_skipped(report.skipped)

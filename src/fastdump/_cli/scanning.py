@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import click
+
 from fastdump._cli import exit_codes
 from fastdump._cli.messages import say
-from fastdump._cli.options import one_or_several
 from fastdump._cli.unread import NOT_FINISHED, is_unread
 from fastdump._cli.usage import refusing
 from fastdump._dump.dump import empty_error, open
 from fastdump._selection import Selection
-from fastdump._stats import new_scan, selected_from, source_of
+from fastdump._stats import new_scan, placed, selected_from, source_of
 from fastdump._table.arrow_column import count_by
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.quantities import counted
@@ -74,9 +75,10 @@ def scan_paths(
         If it was interrupted before the first row.
     """
     selection = Selection.of(conditions)
-    source = source_of(one_or_several(paths))
+    with refusing():
+        source = source_of(paths)
     if isinstance(source, StatsTable):
-        return Outcome(selected_from(source, selection), is_written=True)
+        return _written(source, selection, **options)
     start = time.monotonic()
     interrupted = False
     with refusing():
@@ -86,8 +88,9 @@ def scan_paths(
         except KeyboardInterrupt:
             interrupted = True
     seconds = time.monotonic() - start
-    table, reached = scan.table(), scan.progress()
-    if not len(table):
+    with refusing():  # paths may not lie below the base
+        table, reached = scan.table(), scan.progress()
+    if not len(table) and options.get("shard") is None:
         if interrupted:
             raise KeyboardInterrupt
         raise empty_error(open(source, follow_links=follow_links), selection)
@@ -97,4 +100,27 @@ def scan_paths(
         if n_left := reached.files_found - reached.files_done:
             # A table that is written must not pass for a whole one.
             table = StatsTable(table, skipped=table.skipped | {NOT_FINISHED: n_left})
+    _say_notes(table)
     return Outcome(table, reached.bytes_done, seconds, interrupted)
+
+
+def _written(
+    table: StatsTable,
+    selection: Selection,
+    *,
+    as_rank: int | str | None = None,
+    base: str | None = None,
+    shard: tuple[int, int] | None = None,
+    **_reading: Any,
+) -> Outcome:
+    if shard is not None:
+        raise click.UsageError("--shard is for dumps; a table is read already")
+    with refusing():
+        table = placed(table, as_rank=as_rank, base=base)
+    _say_notes(table)
+    return Outcome(selected_from(table, selection), is_written=True)
+
+
+def _say_notes(table: StatsTable) -> None:
+    for note in table.notes:
+        say(f"note: {note}")

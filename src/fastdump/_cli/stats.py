@@ -22,6 +22,7 @@ from fastdump._cli.options import (
     json_rows_option,
     outputs_option,
     paths_argument,
+    placing_options,
     reading_options,
     selection_options,
 )
@@ -59,6 +60,13 @@ _DEFAULT_ROWS = 20
 @json_rows_option("Print the N worst rows", _DEFAULT_ROWS)
 @json_option
 @outputs_option("Write all rows to FILE: .csv, .json, .arrow or .parquet. May be repeated.")
+@placing_options
+@click.option(
+    "--shard",
+    metavar="I/N",
+    callback=lambda _context, _parameter, text: _shard(text),
+    help="Read part I, from 0 on, of N; 'fastdump merge' joins the tables of all parts.",
+)
 @reading_options
 def command(
     paths: tuple[str, ...],
@@ -77,7 +85,8 @@ def command(
     statistics that the device wrote instead of tensors (CSV), all is what it reported.
     The worst rows are printed: those with NaN or +Inf in the order of execution, then broken
     files, then -Inf alone (often a mask), then the values nearest to the limit of their type.
-    PATH may also be a file that -o has written, of which rows are selected and printed.
+    PATH may also be a file that -o has written, of which rows are selected and printed; several
+    of them, and a directory of .parquet files, count as one table.
 
     \b
     Examples:
@@ -85,6 +94,7 @@ def command(
       fastdump stats dump_dir --op-type 'MatMul*' --step 3-5 --io output
       fastdump stats dump_dir --bad --rows 0 -o stats.parquet -o stats.csv
       fastdump stats dump_dir --json --rows 1
+      fastdump stats dump_dir --shard 3/16 -o parts/3.parquet
     """  # noqa: D301 (\b is for click: do not wrap)
     for output in outputs:
         check_output(output)
@@ -94,13 +104,24 @@ def command(
     if as_json:
         print_table(table if rows is None else table.worst(rows or None))
     else:
-        _print(table, outcome, _DEFAULT_ROWS if rows is None else rows, paths)
+        _print(table, outcome, _DEFAULT_ROWS if rows is None else rows, paths, reading["base"])
     if failure is not None:
         raise failure
     return outcome.exit_code
 
 
-def _print(table: StatsTable, outcome: Outcome, rows: int, paths: tuple[str, ...]) -> None:
+def _shard(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    i, slash, n = text.partition("/")
+    if not (slash and i.isdecimal() and n.isdecimal() and int(i) < int(n) < 2**31):
+        raise click.BadParameter(f"{text!r}, expected I/N with I from 0 to N - 1: 0/4 to 3/4")
+    return int(i), int(n)
+
+
+def _print(
+    table: StatsTable, outcome: Outcome, rows: int, paths: tuple[str, ...], base: str | None
+) -> None:
     console = stdout_console()
     # Whatever rows --bad selects, the first lines are about all that was read.
     print_lines(console, [[Cell(_what_was_read(outcome))], outcome.table.findings()])
@@ -116,7 +137,8 @@ def _print(table: StatsTable, outcome: Outcome, rows: int, paths: tuple[str, ...
         )
     if text_table.dropped:
         hints.append(dropped_text(text_table))
-    path = _file_of(shown[0], paths) if table.bad.any() else ""
+    is_placed = outcome.is_written or base is not None
+    path = _file_of(shown[0], () if is_placed else paths) if table.bad.any() else ""
     if Path(path).is_file():
         target = f"{path}:{shown[0].tensor_name}".removesuffix(":")
         hints.append(f"fastdump show {shlex.quote(target)}")
@@ -124,12 +146,14 @@ def _print(table: StatsTable, outcome: Outcome, rows: int, paths: tuple[str, ...
 
 
 def _file_of(row: StatsRow, paths: tuple[str, ...]) -> str:
-    """Return a path of a row's file, short where it can be; "" if the table does not tell it."""
+    """Return a path of a row's file, short where it can be; "" if the table does not tell it.
+
+    `paths` are what was scanned, and nothing if that does not say what the row's path begins with.
+    """
     if len(paths) > 1:  # each row begins with one of them
         return row.path
-    (root,) = paths
-    if Path(root).is_dir():
-        return str(Path(root, row.path))
+    if paths and Path(paths[0]).is_dir():
+        return str(Path(paths[0], row.path))
     try:
         return row.file()
     except ValueError:

@@ -11,6 +11,7 @@ from fastdump._cli import exit_codes
 from fastdump._cli.options import (
     json_option,
     paths_argument,
+    placing_options,
     reading_options,
     rows_option,
     selection_options,
@@ -37,6 +38,7 @@ from fastdump._triage.text import DEFAULT_ROWS
     DEFAULT_ROWS,
 )
 @json_option
+@placing_options
 @reading_options
 def command(
     paths: tuple[str, ...],
@@ -49,7 +51,8 @@ def command(
 ) -> int:
     """Find which operator in PATH... made the first bad value, and what followed from it.
 
-    PATH is a dump, or a table that 'fastdump stats --level full -o' has written.
+    PATH is a dump, or a table that 'fastdump stats --level full -o' has written; several tables,
+    and a directory of .parquet files, count as one.
 
     First comes one sentence: where, which operator, which file, what its inputs and output look
     like. Then the chain to the last operator that was infected, each with how its link is known:

@@ -12,7 +12,6 @@ from fastdump._cli.messages import say
 from fastdump._cli.options import (
     follow_links_option,
     json_option,
-    one_or_several,
     paths_argument,
     rows_option,
     selection_options,
@@ -67,7 +66,7 @@ def command(
     # A table may not tell where its dump is.
     with refusing():
         report = fastdump.watcher(
-            one_or_several(paths),
+            paths,
             check=cast("Check", check),
             progress=True,
             follow_links=follow_links,

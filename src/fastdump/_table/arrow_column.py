@@ -190,7 +190,7 @@ def joined(columns: Sequence[Array]) -> Array:
     Some columns of texts or lists may be long ones already.
     """
     types = [_offsets_of(column.type) for column in columns]
-    short = next(filter(None, types), None)
+    short = next((type for type in types if type is not None), None)
     if short and (None in types or sum(map(n_parts, columns)) > MAX_SHORT_PARTS):
         columns = [column.cast(_LONG_TYPE[short]) for column in columns]
     return columns[0] if len(columns) == 1 else ChunkedArray(columns).combine_chunks()

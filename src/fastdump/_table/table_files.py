@@ -164,15 +164,22 @@ def _is_hidden(name: str) -> bool:
 
 def _has_only_parts(directory: str) -> bool:
     """Tell whether a directory has parts of a table and nothing else, unlike that of a dump."""
+    n_parts = 0
     try:
         with os.scandir(directory) as entries:
-            found = [entry for entry in entries if not _is_hidden(entry.name)]
+            for entry in entries:
+                if _is_hidden(entry.name):
+                    continue
+                if not _may_be_part(entry):
+                    return False  # without a look at the rest, of which there may be a million
+                n_parts += 1
     except (OSError, ValueError):  # ValueError: a null byte in the name
         return False
-    return bool(found) and all(
-        "=" in entry.name if entry.is_dir() else entry.name.endswith(_PART_SUFFIXES)
-        for entry in found
-    )
+    return n_parts > 0
+
+
+def _may_be_part(entry: os.DirEntry[str]) -> bool:
+    return "=" in entry.name if entry.is_dir() else entry.name.endswith(_PART_SUFFIXES)
 
 
 def _read_part(path: PathLike, root: PathLike | None) -> StatsTable:
