@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -22,12 +23,14 @@ from fastdump._arguments import (
 )
 from fastdump._dump.absence import no_dump_error
 from fastdump._dump.dump import Dump, empty_error, open, scan_of
-from fastdump._scan import TableScan
+from fastdump._scan import Finish, Place, TableScan
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.stats_table import StatsTable
 from fastdump._table.table_files import table_or_paths
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from typing_extensions import Unpack
 
 What: TypeAlias = "PathLike | Dump | StatsTable | Iterable[PathLike | StatsTable]"
@@ -47,6 +50,7 @@ def stats(
     as_rank: int | Literal["env"] | None = None,
     base: PathLike | None = None,
     shard: tuple[int, int] | None = None,
+    executor: Executor | None = None,
     **conditions: Unpack[Conditions],
 ) -> StatsTable:
     """Compute statistics of every tensor in a dump.
@@ -88,6 +92,10 @@ def stats(
     shard
         ``(i, n)`` reads part `i`, from 0 on, of `n`: each file is in one of them, which its path
         below `what` decides. `concat` joins them. A shard may be without a row.
+    executor
+        Any `concurrent.futures.Executor`, whose workers read the files: a process pool, or that of
+        dask or loky. They see the same files under the same paths. `threads` is then for
+        each worker, by default one. The names of files are listed here.
     **conditions
         Which tensors to read; `Selection` says what each condition means.
 
@@ -116,13 +124,14 @@ def stats(
     """
     check_level(level)
     selection = Selection.of(conditions)
-    place = {"as_rank": as_rank, "base": base}
+    place: dict[str, Any] = {"as_rank": as_rank, "base": base}
     found = source_of(what)
     if isinstance(found, StatsTable):
-        if shard is not None:
-            raise ValueError("shard is for dumps; a table is read already")
+        if shard is not None or executor is not None:
+            raise ValueError("shard and executor are for dumps; a table is read already")
         return selected_from(placed(found, **place), selection)
-    return _scanned(
+    scanned = _scanned if executor is None else functools.partial(_scanned_by, executor)
+    return scanned(
         found,
         selection,
         progress=progress,
@@ -192,6 +201,36 @@ def _shard_of(paths: list[bytes], i: int, n: int, *, follow_links: bool) -> dict
     positions = np.frombuffer(index.shard(i, n), np.uint32)
     # What the walk skips, all shards skip: the first counts it.
     return {"files": (index, positions), "skipped": {} if i else index.skipped()}
+
+
+def _scanned_by(
+    executor: Executor,
+    what: Dump | list[PathLike],
+    selection: Selection,
+    *,
+    follow_links: bool,
+    as_rank: int | str | None,
+    base: PathLike | None,
+    shard: tuple[int, int] | None,
+    **options: Any,
+) -> StatsTable:
+    """Return what `_scanned` does, read by the workers of an executor."""
+    from fastdump._executor import scan_parts
+
+    if isinstance(what, Dump):
+        raise ValueError("executor is for paths, not for a Dump")
+    paths = [path_bytes(path) for path in what]
+    place = Place.of(paths, directory_given(base))
+    part = _shard_of(paths, *(shard_given(shard) or (0, 1)), follow_links=follow_links)
+    finish, selection = Finish.of(
+        selection, as_rank=rank_given(as_rank), base=directory_given(base)
+    )
+    table = scan_parts(
+        executor, part["files"], selection, finish, place, skipped=part["skipped"], **options
+    )
+    if len(table) == 0 and shard is None:
+        raise empty_error(open(what, follow_links=follow_links), selection)
+    return table
 
 
 def _scanned(

@@ -23,6 +23,8 @@ from fastdump._triage.report import TriageReport
 from fastdump._triage.story import tell
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from typing_extensions import Unpack
 
 __all__ = ["TriageReport", "triage"]
@@ -39,6 +41,7 @@ def triage(
     follow_links: bool = False,
     as_rank: int | Literal["env"] | None = None,
     base: PathLike | None = None,
+    executor: Executor | None = None,
     **conditions: Unpack[Conditions],
 ) -> TriageReport:
     """Find which operator made the first bad value, and what followed from it.
@@ -55,7 +58,7 @@ def triage(
         (``dump_data=stats``) will do.
     root
         The directory that the paths of a table are relative to, if the dump was moved.
-    threads, engine, progress, follow_links
+    threads, engine, progress, follow_links, executor
         How to read a dump; as for `stats`. They do not matter for a table.
     as_rank, base
         Where a dump or a table belongs; as for `stats`.
@@ -96,6 +99,7 @@ def triage(
         follow_links=follow_links,
         as_rank=as_rank,
         base=base,
+        executor=executor,
         **conditions,
     )
     if table.level == "header":
