@@ -27,6 +27,7 @@ COMMANDS = (
     "overflow",
     "watcher",
     "convert",
+    "merge",
     "config",
     "info",
     "demo",
