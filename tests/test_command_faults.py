@@ -128,10 +128,15 @@ def comparable(text: str) -> str:
 
 
 def rows_of(text: str) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """The rows of a document that has some, by the tensor that each is of."""
+    """The rows of a document that has some, by the tensor that each is of.
+
+    Without `expected_error`, which other tensors of the operator give, if they could be compared.
+    """
     rows = json.loads(text).get("rows")
     if not isinstance(rows, list):
         return {}
+    for row in rows:
+        row.pop("expected_error", None)
     names = ("path", "path_a", "path_b", "io", "io_b", "index", "index_b")
     return {tuple(row.get(name) for name in names): row for row in rows}
 
