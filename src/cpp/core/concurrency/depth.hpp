@@ -19,8 +19,9 @@ class Depth {
   // There are never more than `most` threads.
   Depth(const Parallelism& asked, std::size_t most);
 
-  // How many threads there may be, in the beginning and in all.
+  // The most threads that what is asked for allows.
   static std::size_t most(const Parallelism& asked);
+  // How many there may be now.
   std::size_t n_threads() const { return n_threads_.load(std::memory_order_relaxed); }
 
   // Whether there are more threads than CPUs, because some wait for storage.
