@@ -6,7 +6,7 @@ import operator
 import os
 import stat
 from collections.abc import Iterable
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypedDict, get_args
 
 from fastdump import _core
 
@@ -66,11 +66,34 @@ def n_threads(threads: int | None) -> int:
     ValueError
         If `threads` is not positive.
     """
-    if threads is None:
-        return _core.default_threads()
-    number = operator.index(threads)
+    return _core.default_threads() if threads is None else _number("threads", threads, "threads")
+
+
+class Parallelism(TypedDict):
+    """How much is done at a time: arguments of the core.
+
+    Attributes
+    ----------
+    threads
+        Number of threads that work.
+    io_depth
+        Number of reads under way; None leaves it to the core, which measures.
+    """
+
+    threads: int
+    io_depth: int | None
+
+
+def parallelism(threads: int | None, io_depth: int | None) -> Parallelism:
+    """Return how much to do at a time; errors are those of `n_threads`, for both."""
+    depth = None if io_depth is None else _number("io_depth", io_depth, "reads under way")
+    return {"threads": n_threads(threads), "io_depth": depth}
+
+
+def _number(name: str, given: int, what: str) -> int:
+    number = operator.index(given)
     if not 1 <= number <= _C_INT_MAX:
-        raise ValueError(f"threads is {threads}, expected a number of threads, 1 or more")
+        raise ValueError(f"{name} is {given}, expected a number of {what}, 1 or more")
     return number
 
 

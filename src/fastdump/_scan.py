@@ -11,7 +11,7 @@ import numpy as np
 from arro3.core import RecordBatch
 
 from fastdump import _core
-from fastdump._arguments import check_engine, n_threads
+from fastdump._arguments import check_engine, parallelism
 from fastdump._progress import INTERVAL_S, reporting
 from fastdump._selection import Selection
 from fastdump._table.arrow_column import values
@@ -66,7 +66,7 @@ class TableScan:
     level
         A level of statistics; or "header", which describes tensors without reading payloads, and
         leaves rows with ``source`` "csv" no statistics but their count.
-    logical, threads, engine, follow_links
+    logical, threads, io_depth, engine, follow_links
         As in `stats`; `follow_links` has no effect on the files of an index.
     skipped
         Number of files that whoever made the index has skipped, by reason.
@@ -80,7 +80,7 @@ class TableScan:
     Raises
     ------
     ValueError
-        If `threads`, `engine` or `base` has a value that it cannot have.
+        If `threads`, `io_depth`, `engine` or `base` has a value that it cannot have.
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class TableScan:
         level: str,
         logical: bool = False,
         threads: int | None = None,
+        io_depth: int | None = None,
         engine: str = "auto",
         follow_links: bool = False,
         skipped: Mapping[str, int] = _NONE,
@@ -107,10 +108,10 @@ class TableScan:
         self._place = place or Place.of(paths, base)
         options: dict[str, Any] = {
             "level": level,
-            "threads": n_threads(threads),
             "engine": engine,
             "logical": logical,
             "selection": selection.native(),
+            **parallelism(threads, io_depth),
         }
         if files is None:
             self._scan = _core.Scan(paths, follow_links=follow_links, **options)

@@ -44,6 +44,7 @@ def stats(
     level: Level = "basic",
     logical: bool = False,
     threads: int | None = None,
+    io_depth: int | None = None,
     engine: Engine = "auto",
     progress: bool | Callable[[_core.Progress], object] | None = None,
     follow_links: bool = False,
@@ -74,6 +75,10 @@ def stats(
     threads
         Default: the environment variable ``FASTDUMP_THREADS``, or the CPUs this process may use.
         The result does not depend on it.
+    io_depth
+        How many files are read at once while storage is waited for, more than `threads`. Default:
+        the environment variable ``FASTDUMP_IO_DEPTH``, or what measuring while reading suggests, up
+        to 64. The result does not depend on it.
     engine
         How payloads are read: "mmap", "read", or "auto", which chooses for each file. Large
         tensors of which only the logical elements are wanted are always mapped.
@@ -94,8 +99,8 @@ def stats(
         below `what` decides. `concat` joins them. A shard may be without a row.
     executor
         Any `concurrent.futures.Executor`, whose workers read the files: a process pool, or that of
-        dask or loky. They see the same files under the same paths. `threads` is then for
-        each worker, by default one. The names of files are listed here.
+        dask or loky. They see the same files under the same paths. `threads` and `io_depth` are
+        then for each worker, `threads` by default one. The names of files are listed here.
     **conditions
         Which tensors to read; `Selection` says what each condition means.
 
@@ -138,6 +143,7 @@ def stats(
         level=level,
         logical=logical,
         threads=threads,
+        io_depth=io_depth,
         engine=engine,
         follow_links=follow_links,
         shard=shard,
@@ -251,9 +257,11 @@ def _scanned(
 
 
 def headers_of(
-    what: What, *, level: str = "header", threads: int | None = None, follow_links: bool = False
+    what: What, *, level: str = "header", follow_links: bool = False, **options: Any
 ) -> StatsTable:
     """Return a table of `what`, made from headers alone unless `level` asks for more.
+
+    `options` are those of `TableScan`.
 
     Raises
     ------
@@ -265,4 +273,4 @@ def headers_of(
     source = source_of(what)
     if isinstance(source, StatsTable):
         return source
-    return _scanned(source, Selection(), level=level, threads=threads, follow_links=follow_links)
+    return _scanned(source, Selection(), level=level, follow_links=follow_links, **options)

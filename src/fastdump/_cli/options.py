@@ -72,6 +72,14 @@ threads_option = click.option(
     help="How many threads work. Default: FASTDUMP_THREADS, or the CPUs this process may use.",
 )
 
+io_depth_option = click.option(
+    "--io-depth",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many files are read at once while storage is waited for. Default: "
+    "FASTDUMP_IO_DEPTH, or what measuring suggests, up to 64.",
+)
+
 follow_links_option = click.option(
     "--follow-links",
     is_flag=True,
@@ -80,6 +88,7 @@ follow_links_option = click.option(
 
 reading_options = all_of(
     threads_option,
+    io_depth_option,
     click.option(
         "--engine",
         type=click.Choice(["auto", "mmap", "read"]),
@@ -89,7 +98,8 @@ reading_options = all_of(
     ),
     follow_links_option,
 )
-"""Options for reading: the command gets `threads`, `engine` and `follow_links`."""
+"""Options for reading: the command gets `threads`, `io_depth`, `engine` and
+`follow_links`."""
 
 
 def _rank(_context: click.Context, _parameter: click.Parameter, text: str | None) -> Any:

@@ -51,6 +51,7 @@ def compare(
     logical: bool = False,
     map: Mapping[str, str] | str | os.PathLike[str] | None = None,
     threads: int | None = None,
+    io_depth: int | None = None,
     engine: Engine = "auto",
     progress: bool | Callable[[CompareProgress], object] | None = None,
     follow_links: bool = False,
@@ -87,11 +88,8 @@ def compare(
         Names of operators in `a` and their names in `b`, or a file of these: ``.csv`` with two
         columns, or a JSON object. ``name:output.0`` means one tensor. The map comes before all
         other ways of pairing.
-    threads
-        Default: the environment variable ``FASTDUMP_THREADS``, or the CPUs this process may use.
-        The result does not depend on it.
-    engine
-        How payloads are read: "mmap", "read", or "auto", which chooses for each file.
+    threads, io_depth, engine
+        How to read dumps; as for `stats`. The result does not depend on them.
     progress
         True for a progress bar on stderr, if that is a terminal; or a function that is called about
         ten times a second with a `CompareProgress`. An exception that it raises ends everything.
@@ -136,6 +134,7 @@ def compare(
             logical=logical,
             names=names_of(map),
             threads=threads,
+            io_depth=io_depth,
             engine=engine,
             follow_links=follow_links,
             selection=Selection.of(conditions),

@@ -9,7 +9,7 @@ import numpy as np
 from arro3.core import Table
 
 from fastdump import _core
-from fastdump._arguments import INT64_MAX
+from fastdump._arguments import INT64_MAX, Parallelism
 from fastdump._compare.logical_order import SizesDifferError, check_shapes, in_one_order
 from fastdump._compare.mask_constants import may_be_masked_apart
 from fastdump._compare.materialised import compare_materialised
@@ -59,13 +59,13 @@ class ElementComparison:
         tolerances: Tolerances,
         kl: bool,
         logical: bool,
-        threads: int,
+        at_once: Parallelism,
         engine: str,
     ) -> None:
         self._a, self._b = a, b
         self._kl = kl
         self._logical = logical
-        self._threads = threads
+        self._at_once = at_once
         self._engine = engine
         self.metrics = Metrics(len(a.dtype))
         self.tolerances = tolerances.of_pairs(a.dtype, b.dtype)
@@ -183,8 +183,8 @@ class ElementComparison:
             rtol=tolerance.rtol,
             atol=tolerance.atol,
             kl=self._kl,
-            threads=self._threads,
             engine=self._engine,
+            **self._at_once,
         )
 
         def on_progress(progress: _core.ComparisonProgress) -> None:
@@ -250,7 +250,7 @@ class ElementComparison:
                 self._b.tensor(row),
                 tolerance=different[numbers[row]],
                 kl=self._kl,
-                threads=self._threads,
+                threads=self._at_once["threads"],
                 without_masks=without_masks,
             )
         except (

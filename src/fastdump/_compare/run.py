@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from arro3.core import Array, Field, RecordBatch, Schema
 
-from fastdump._arguments import check_engine, n_threads
+from fastdump._arguments import check_engine, parallelism
 from fastdump._compare.elements import ElementComparison
 from fastdump._compare.explained import with_explained
 from fastdump._compare.metrics import Metrics, text_column
@@ -66,13 +66,15 @@ class Comparing:
         logical: bool,
         names: Mapping[str, str] | None,
         threads: int | None,
+        io_depth: int | None,
         engine: str,
         follow_links: bool,
         selection: Selection,
     ) -> None:
         check_engine(engine)
-        self._a = side_of(a, threads=threads, follow_links=follow_links)
-        self._b = side_of(b, threads=threads, follow_links=follow_links)
+        at_once = parallelism(threads, io_depth)
+        self._a = side_of(a, follow_links=follow_links, **at_once)
+        self._b = side_of(b, follow_links=follow_links, **at_once)
         check_alike(self._a, self._b)
         pairs = pair(self._a, self._b, names)
         self._pairs, self._only_a, self._only_b = _selected(self._a, self._b, pairs, selection)
@@ -85,7 +87,7 @@ class Comparing:
                 tolerances=tolerances,
                 kl=kl,
                 logical=logical,
-                threads=n_threads(threads),
+                at_once=at_once,
                 engine=engine,
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastdump._arguments import PathLike, is_regular_file, paths_text
 from fastdump._dump.dump import Dump
@@ -43,8 +43,8 @@ class Side:
         return self.table.batch
 
 
-def side_of(what: What, *, threads: int | None, follow_links: bool) -> Side:
-    """Return what the caller gave as a side of a comparison.
+def side_of(what: What, **reading: Any) -> Side:
+    """Return what the caller gave as a side of a comparison; `reading` as of `headers_of`.
 
     Raises
     ------
@@ -59,12 +59,12 @@ def side_of(what: What, *, threads: int | None, follow_links: bool) -> Side:
     if isinstance(found, StatsTable):
         is_object = isinstance(what, StatsTable)
         return Side("StatsTable" if is_object else str(what), found, is_dump=False)
-    table = headers_of(found, threads=threads, follow_links=follow_links)
+    table = headers_of(found, **reading)
     # Where the device's software wrote statistics in place of tensors, these are compared.
     is_dump = bool((table["source"] != "csv").any())
     if not is_dump:
         del table  # it may be large, and is of no more use
-        table = headers_of(found, level="basic", threads=threads, follow_links=follow_links)
+        table = headers_of(found, level="basic", **reading)
     is_file = len(table.roots) == 1 and is_regular_file(table.roots[0])
     return Side(_name(found), table, is_dump, is_file)
 

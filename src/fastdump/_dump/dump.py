@@ -314,6 +314,7 @@ class Dump(Sequence[Operator]):
         level: Level = "basic",
         logical: bool = False,
         threads: int | None = None,
+        io_depth: int | None = None,
         engine: Engine = "auto",
         progress: bool | Callable[[_core.Progress], object] | None = None,
     ) -> StatsTable:
@@ -321,7 +322,7 @@ class Dump(Sequence[Operator]):
 
         Parameters
         ----------
-        level, logical, threads, engine, progress
+        level, logical, threads, io_depth, engine, progress
             As of `fastdump.stats`.
 
         Returns
@@ -339,7 +340,15 @@ class Dump(Sequence[Operator]):
             If the files cannot be read any more.
         """
         check_level(level)
-        scan = scan_of(self, _ALL, level=level, logical=logical, threads=threads, engine=engine)
+        scan = scan_of(
+            self,
+            _ALL,
+            level=level,
+            logical=logical,
+            threads=threads,
+            io_depth=io_depth,
+            engine=engine,
+        )
         scan.run(progress)
         table = scan.table()
         if len(table) == 0:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from fastdump._arguments import Engine, n_threads
+from fastdump._arguments import Engine, parallelism
 from fastdump._core import Progress
 from fastdump._dump.absence import no_dump_error
 from fastdump._dump.dump import Dump, empty_error, open, scan_of
@@ -54,6 +54,7 @@ def overflow(
     what: What,
     *,
     threads: int | None = None,
+    io_depth: int | None = None,
     engine: Engine = "auto",
     progress: bool | Callable[[Progress], object] | None = None,
     follow_links: bool = False,
@@ -68,7 +69,7 @@ def overflow(
     what
         A directory of any depth, a file, several of them, or a `Dump`; or a `StatsTable` or the
         file of one, whose dump is looked at.
-    threads, engine, progress, follow_links
+    threads, io_depth, engine, progress, follow_links
         How to read the operators' tensors; as for `stats`.
     **conditions
         `rank`, `time`, `device`, `model`, `model_id` and `step` select the records to look at, the
@@ -96,7 +97,7 @@ def overflow(
     >>> for finding in report.findings:  # doctest: +SKIP
     ...     print(finding.step, finding.unit.meaning, finding.unit.operator)
     """
-    number = n_threads(threads)
+    at_once = parallelism(threads, io_depth)
     selection = Selection.of(conditions)
     of_records = selection.only(_OF_RECORDS)
     of_operators = selection.without(_OF_RECORDS)
@@ -111,7 +112,7 @@ def overflow(
     positions = sorted({p for unit_joins in joins for join in unit_joins for p in join.positions})
     table = None
     if positions:
-        scan = scan_of(dump[positions], of_operators, level="full", threads=number, engine=engine)
+        scan = scan_of(dump[positions], of_operators, level="full", engine=engine, **at_once)
         scan.run(progress)
         table = scan.table()
     operators = _operators(dump, positions, table)

@@ -36,6 +36,7 @@ def triage(
     *,
     root: PathLike | None = None,
     threads: int | None = None,
+    io_depth: int | None = None,
     engine: Engine = "auto",
     progress: bool | Callable[[Progress], object] | None = None,
     follow_links: bool = False,
@@ -58,7 +59,7 @@ def triage(
         (``dump_data=stats``) will do.
     root
         The directory that the paths of a table are relative to, if the dump was moved.
-    threads, engine, progress, follow_links, executor
+    threads, io_depth, engine, progress, follow_links, executor
         How to read a dump; as for `stats`. They do not matter for a table.
     as_rank, base
         Where a dump or a table belongs; as for `stats`.
@@ -94,6 +95,7 @@ def triage(
         found,
         level="full",
         threads=threads,
+        io_depth=io_depth,
         engine=engine,
         progress=progress,
         follow_links=follow_links,

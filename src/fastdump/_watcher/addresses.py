@@ -16,7 +16,7 @@ import numpy as np
 from arro3.core import RecordBatch
 
 from fastdump import _core
-from fastdump._arguments import n_threads
+from fastdump._arguments import parallelism
 from fastdump._dump.dump import Dump, shown_root
 from fastdump._dump.operator import Record
 from fastdump._scan import Headers
@@ -110,8 +110,8 @@ def _are_equal(
             rtol=0.0,
             atol=0.0,
             kl=False,
-            threads=n_threads(None),
             engine="auto",
+            **parallelism(None, None),
         )
         comparison.run(None, 1.0)
         found = RecordBatch.from_arrow(comparison.table())
