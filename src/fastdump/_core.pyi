@@ -333,6 +333,47 @@ class TensorPlaces(metaclass=_pybind11_type):
         layouts: Mapping[int, HostLayout],
     ) -> None: ...
 
+class ExtractProgress(metaclass=_pybind11_type):
+    """How far an extraction is."""
+
+    def __init__(self, /, *args: object, **kwargs: object) -> None: ...
+    @property
+    def files_done(self) -> int: ...
+    @property
+    def bytes_done(self) -> int: ...
+
+class Extraction(metaclass=_pybind11_type):
+    """Ranges of files, each copied to a new file of its own behind a head.
+
+    `paths`, `states`, `directory_of` and `ends` are of the sources: the extracts of each follow
+    those of the source before, up to its end. `offsets`, `sizes` and `kind_of` are of the extracts;
+    a kind is the end of the new file's name, behind that of the source, and its head. Columns are
+    contiguous, of 64-bit integers. Outcomes, a byte each: 0 left, 1 written, 2 kept.
+    """
+
+    def __init__(
+        self,
+        *,
+        paths: Sequence[bytes],
+        states: Buffer,
+        directory_of: Buffer,
+        ends: Buffer,
+        offsets: Buffer,
+        sizes: Buffer,
+        kind_of: Buffer,
+        kinds: Sequence[tuple[bytes, bytes]],
+        directories: Sequence[bytes],
+        output_directory: int,
+        overwrite: bool,
+        threads: int,
+        io_depth: int | None = None,
+    ) -> None: ...
+    def run(
+        self, on_progress: Callable[[ExtractProgress], object] | None, interval_s: float
+    ) -> None: ...
+    def progress(self) -> ExtractProgress: ...
+    def outcomes(self) -> bytes: ...
+
 class Comparison(metaclass=_pybind11_type):
     """Tensors of `a`, each compared with the one at the same place in `b`, the reference.
 

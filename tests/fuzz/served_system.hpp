@@ -46,7 +46,7 @@ class ServedSystem final : public System {
     const bool is_there = path == name_ || path == root() + ("/" + name_);
     return is_there ? kFile : -ENOENT;
   }
-  void close(int) override {}
+  int close(int) override { return 0; }
   int status(int descriptor, FileStatus& status) override {
     if (const int error = next()) return -error;
     tell(descriptor == kDirectory, status);

@@ -26,6 +26,13 @@ enum class Call : std::uint8_t {
   open_directory,
   next_entry,
   resolve,
+  open_own,
+  make_directory,
+  create,
+  write,
+  close,
+  rename,
+  remove,
 };
 
 class WatchedSystem : public System {
@@ -104,6 +111,40 @@ class WatchedSystem : public System {
   int resolve(const char* path, std::string& absolute) override {
     const Verdict verdict = next(Call::resolve);
     return verdict.error != 0 ? -verdict.error : System::resolve(path, absolute);
+  }
+  int open_own(int directory, const char* name, OpenAs as) override {
+    const Verdict verdict = next(Call::open_own);
+    return verdict.error != 0 ? -verdict.error : System::open_own(directory, name, as);
+  }
+  int make_directory(int directory, const char* name) override {
+    const Verdict verdict = next(Call::make_directory);
+    return verdict.error != 0 ? -verdict.error : System::make_directory(directory, name);
+  }
+  int create(int directory, const char* name) override {
+    const Verdict verdict = next(Call::create);
+    return verdict.error != 0 ? -verdict.error : System::create(directory, name);
+  }
+  std::int64_t write(int descriptor, std::span<const std::byte> head,
+                     std::span<const std::byte> rest) override {
+    const Verdict verdict = next(Call::write);
+    if (verdict.error != 0) return -verdict.error;
+    const std::size_t n_head = std::min(head.size(), verdict.max_nbytes);
+    const std::size_t n_rest = std::min(rest.size(), verdict.max_nbytes - n_head);
+    return System::write(descriptor, head.first(n_head), rest.first(n_rest));
+  }
+  // A descriptor is free after the call, whatever it returns.
+  int close(int descriptor) override {
+    const Verdict verdict = next(Call::close);
+    const int result = System::close(descriptor);
+    return verdict.error != 0 ? -verdict.error : result;
+  }
+  int rename(int directory, const char* from, const char* to) override {
+    const Verdict verdict = next(Call::rename);
+    return verdict.error != 0 ? -verdict.error : System::rename(directory, from, to);
+  }
+  int remove(int directory, const char* name) override {
+    const Verdict verdict = next(Call::remove);
+    return verdict.error != 0 ? -verdict.error : System::remove(directory, name);
   }
 
  private:

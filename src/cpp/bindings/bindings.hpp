@@ -33,6 +33,7 @@ void bind_dlpack(py::module_& module);
 void bind_table(py::module_& module);
 void bind_scan(py::module_& module);
 void bind_compare(py::module_& module);
+void bind_extract(py::module_& module);
 
 // "health", "basic" or "full"; throws std::invalid_argument (ValueError) for anything else.
 kernels::Level parse_level(const std::string& text);

@@ -47,6 +47,7 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   bind_table(module);
   bind_scan(module);
   bind_compare(module);
+  bind_extract(module);
 }
 
 extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {

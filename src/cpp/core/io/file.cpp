@@ -11,10 +11,13 @@ namespace {
 // For a file to settle; one that somebody goes on writing to never does.
 constexpr int kMaxWaits = 10;
 
+int open_file(int directory, const char* path, OpenAs as) {
+  return retry_interrupted([&] { return system().open(directory, path, as); });
+}
+
 }  // namespace
 
-File::File(int directory, const char* path, OpenAs as) {
-  const int opened = retry_interrupted([&] { return system().open(directory, path, as); });
+File::File(int opened) {
   if (opened < 0) {
     error_ = -opened;
   } else {
@@ -23,13 +26,17 @@ File::File(int directory, const char* path, OpenAs as) {
   }
 }
 
-File::File(const char* path) : File(System::kNoDirectory, path, OpenAs::file) {}
+File::File(const char* path) : File(open_file(System::kNoDirectory, path, OpenAs::file)) {}
 
 File::File(const File& directory, const char* name)
-    : File(directory.descriptor(), name, OpenAs::file) {}
+    : File(open_file(directory.descriptor(), name, OpenAs::file)) {}
 
 File File::directory(const char* path) {
-  return File(System::kNoDirectory, path, OpenAs::directory);
+  return File(open_file(System::kNoDirectory, path, OpenAs::directory));
+}
+
+File File::own(int directory, const char* name, OpenAs as) {
+  return File(retry_interrupted([&] { return system().open_own(directory, name, as); }));
 }
 
 File File::wait_for(const char* path) {

@@ -27,6 +27,8 @@ class File {
   static File wait_for(const char* path);
   // Opens a directory, to open files in it.
   static File directory(const char* path);
+  // Opens what an open directory has itself: a link is an error.
+  static File own(int directory, const char* name, OpenAs as);
   ~File();
   File(File&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, kClosed)), error_(other.error_) {}
@@ -51,7 +53,8 @@ class File {
  private:
   static constexpr int kClosed = -1;
 
-  File(int directory, const char* path, OpenAs as);
+  // Takes what a call to open has returned.
+  explicit File(int opened);
 
   int descriptor_ = kClosed;
   int error_ = 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -92,8 +93,15 @@ int System::open(int directory, const char* path, OpenAs as) {
   return descriptor < 0 ? -errno : descriptor;
 }
 
+int System::open_own(int directory, const char* name, OpenAs as) {
+  const int flags = as == OpenAs::directory ? O_DIRECTORY : 0;
+  const int descriptor =
+      ::openat(directory, name, flags | O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
 // Not to be made again: the descriptor is free after the call, whatever it returns.
-void System::close(int descriptor) { ::close(descriptor); }
+int System::close(int descriptor) { return ::close(descriptor) != 0 ? -errno : 0; }
 
 int System::status(int descriptor, FileStatus& status) {
   struct stat found;
@@ -114,6 +122,33 @@ std::int64_t System::read(int descriptor, std::span<std::byte> buffer, std::uint
   if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return -EINVAL;
   const ssize_t n = ::pread(descriptor, buffer.data(), buffer.size(), static_cast<off_t>(offset));
   return n < 0 ? -errno : n;
+}
+
+int System::make_directory(int directory, const char* name) {
+  return ::mkdirat(directory, name, 0777) != 0 ? -errno : 0;
+}
+
+int System::create(int directory, const char* name) {
+  const int descriptor =
+      ::openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+std::int64_t System::write(int descriptor, std::span<const std::byte> head,
+                           std::span<const std::byte> rest) {
+  // SAFETY: writev() only reads what its pieces point to.
+  const iovec pieces[] = {{const_cast<std::byte*>(head.data()), head.size()},
+                          {const_cast<std::byte*>(rest.data()), rest.size()}};
+  const ssize_t n = ::writev(descriptor, pieces, 2);
+  return n < 0 ? -errno : n;
+}
+
+int System::rename(int directory, const char* from, const char* to) {
+  return ::renameat(directory, from, directory, to) != 0 ? -errno : 0;
+}
+
+int System::remove(int directory, const char* name) {
+  return ::unlinkat(directory, name, 0) != 0 ? -errno : 0;
 }
 
 int System::is_on_network(int descriptor) {

@@ -51,11 +51,24 @@ class System {
   // working directory. Opening never waits for the writer of a FIFO.
   static constexpr int kNoDirectory = -1;
   virtual int open(int directory, const char* path, OpenAs as);
-  virtual void close(int descriptor);
+  // The same of a name that is no link.
+  virtual int open_own(int directory, const char* name, OpenAs as);
+  virtual int close(int descriptor);
   virtual int status(int descriptor, FileStatus& status);
   virtual int status_of_path(const char* path, Links links, FileStatus& status);
   // The number of bytes read, which may be fewer than `buffer` holds; 0 at the end of the file.
   virtual std::int64_t read(int descriptor, std::span<std::byte> buffer, std::uint64_t offset);
+
+  virtual int make_directory(int directory, const char* name);
+  // A descriptor for writing into a new file.
+  virtual int create(int directory, const char* name);
+  // The number of bytes written at the end, which may be fewer than both have.
+  virtual std::int64_t write(int descriptor, std::span<const std::byte> head,
+                             std::span<const std::byte> rest);
+  // In one directory; the new name may be that of another file.
+  virtual int rename(int directory, const char* from, const char* to);
+  virtual int remove(int directory, const char* name);
+
   // Whether a page fault on the file would have to reach over a network; 0 or 1.
   virtual int is_on_network(int descriptor);
 
