@@ -12,12 +12,13 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import fastdump
-from benchmarks.dump_files import require_room, write_equal_files
+from benchmarks.dump_files import require_room, write_equal_files, write_small_files
 from benchmarks.report import Report, Requirement, Row
 from benchmarks.scale import (
     ALL_THREADS,
     CONVERT_NBYTES,
     N_CONVERT_FILES,
+    N_SMALL_CONVERT_FILES,
     ROUNDS,
     THREADS,
     binary_size,
@@ -75,5 +76,41 @@ def test_convert(
             gb_per_s=CONVERT_NBYTES / timings.median("fastdump") / 1e9,
             ratio=ratio,
             required=required if threads == ALL_THREADS else (),
+        ),
+    )
+
+
+def test_convert_small_files(benchmark: BenchmarkFixture, report: Report, directory: Path) -> None:
+    root, out = directory / "small", directory / "out"
+    nbytes = 4 << 10
+
+    def clear() -> None:
+        shutil.rmtree(out, ignore_errors=True)
+
+    def convert() -> None:
+        assert fastdump.convert(root, out).written == N_SMALL_CONVERT_FILES
+
+    def copy() -> None:
+        subprocess.run(["cp", "-r", root, out], check=True)
+
+    try:
+        root.mkdir()
+        write_small_files(root, N_SMALL_CONVERT_FILES, nbytes, n_tensors=1)
+        timings = side_by_side(
+            benchmark, ROUNDS, ("fastdump", convert), {"cp -r": copy}, before=clear
+        )
+    finally:
+        clear()
+        shutil.rmtree(root, ignore_errors=True)
+    files_per_s = N_SMALL_CONVERT_FILES / timings.median("fastdump")
+    report.add(
+        benchmark,
+        Row(
+            section="convert",
+            what=f"{N_SMALL_CONVERT_FILES:,} files, {files_per_s:,.0f} files/s",
+            size=f"{binary_size(nbytes)} each",
+            threads=ALL_THREADS,
+            gb_per_s=N_SMALL_CONVERT_FILES * nbytes / timings.median("fastdump") / 1e9,
+            ratio=timings.quotient("cp -r", "fastdump"),
         ),
     )

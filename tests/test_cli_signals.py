@@ -57,6 +57,8 @@ elif where == "table":
 elif where == "convert":
     import threading, time
     import fastdump._convert.source_file as source_file
+    import fastdump._convert.stored as stored
+    stored.StoredTensors.copy = lambda *_: None  # one file at a time
     pieces = source_file.SourceFile.pieces
     n_files = 0
     stopped = threading.Event()

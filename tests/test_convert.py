@@ -388,7 +388,13 @@ def test_a_file_that_fails_does_not_stop_the_others(dump: Path, tmp_path: Path) 
 def test_a_file_that_vanishes_or_shrinks_fails_alone(tmp_path: Path) -> None:
     vanished, shrunk, fine = (write(tmp_path / "dump", name, outputs=[X]) for name in "vsf")
     conversion = new_conversion(
-        [tmp_path / "dump"], tmp_path / "out", Options(), Selection(), threads=1, follow_links=False
+        [tmp_path / "dump"],
+        tmp_path / "out",
+        Options(),
+        Selection(),
+        threads=1,
+        io_depth=None,
+        follow_links=False,
     )
     vanished.unlink()
     for op in conversion._sources.dump:

@@ -24,12 +24,19 @@ from fastdump._convert import new_conversion
 from fastdump._convert.ledger import Ledger
 from fastdump._convert.options import FILE_TYPES, Options
 from fastdump._convert.source_file import BUFFER_NBYTES, SourceFile
+from fastdump._convert.stored import StoredTensors
 from fastdump._convert.work_list import Task, WorkList
 
 
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:
     return write_tree(tmp_path / "dump")
+
+
+@pytest.fixture
+def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave no tensor to the core, as if each had to be converted."""
+    monkeypatch.setattr(StoredTensors, "copy", lambda *_: None)
 
 
 # Complete files, incomplete files
@@ -170,6 +177,7 @@ def test_an_output_directory_that_is_a_file_is_an_error(dump: Path, tmp_path: Pa
         fastdump.convert(dump, tmp_path / "out")
 
 
+@pytest.mark.usefixtures("one_at_a_time")
 @pytest.mark.parametrize("times", [1, 3])
 def test_an_interruption_leaves_whole_files_only(
     times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -179,7 +187,7 @@ def test_an_interruption_leaves_whole_files_only(
     write(tmp_path / "dump", "c", outputs=[X])
     out = tmp_path / "out"
     conversion = new_conversion(
-        [tmp_path / "dump"], out, Options(), {}, threads=1, follow_links=False
+        [tmp_path / "dump"], out, Options(), {}, threads=1, io_depth=None, follow_links=False
     )
     answered = threading.Event()
     pieces = SourceFile.pieces
@@ -214,6 +222,7 @@ def test_an_interruption_leaves_whole_files_only(
     assert (report.written, report.kept) == (2, 1)
 
 
+@pytest.mark.usefixtures("one_at_a_time")
 def test_a_fault_of_the_program_ends_the_conversion(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,6 +272,7 @@ def test_threads_do_not_change_anything(threads: int, dump: Path, tmp_path: Path
     assert tree(tmp_path / "out") == tree(tmp_path / "one")
 
 
+@pytest.mark.usefixtures("one_at_a_time")
 def test_large_files_are_shared_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fastdump._convert.conversion._SHARED_NBYTES", 0)
     arrays = [np.full(1000 + i, i, np.int16) for i in range(20)]
@@ -306,6 +316,7 @@ def test_a_report_is_in_the_order_of_execution() -> None:
     assert [note.path for note in ledger.report("out").noted] == expected
 
 
+@pytest.mark.usefixtures("one_at_a_time")
 def test_progress_is_reported(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reported = threading.Event()
     seen = []

@@ -141,12 +141,16 @@ class TableScan:
 
     def headers(self) -> Headers:
         """Return what `table` does, with what only headers tell; for level "header"."""
-        if self._finish != Finish():
-            raise ValueError("rows of headers cannot be left out or changed")
+        if self._finish != Finish(self._finish.also):
+            raise ValueError("rows of headers cannot be changed")
         rows = RecordBatch.from_arrow(self._scan.table())
         columns = (values(rows.column(name), np.int64) for name in ("state", "address"))
         state, address = columns
-        return Headers(self._rows(rows), state, address.view(np.uint64))
+        headers = Headers(self._rows(rows), state, address.view(np.uint64))
+        for condition in self._finish.also:
+            is_row = _is_row(condition, headers.table)
+            headers = Headers(headers.table[is_row], headers.state[is_row], headers.address[is_row])
+        return headers
 
     def _rows(self, rows: RecordBatch) -> StatsTable:
         return StatsTable.scanned(
@@ -194,15 +198,16 @@ class Finish(NamedTuple):
         if self.as_rank is not None:
             table = table.with_rank(self.as_rank)
         for condition in self.also:
-            is_row = (
-                condition.rows(table.batch)
-                if isinstance(condition, NamedTensors)
-                else selected_rows(condition, table.batch)
-            )
-            table = table[is_row]
+            table = table[_is_row(condition, table)]
         if self.base is not None:
             table = table.seen_from(self.base)
         return table.with_notes(note_of_shared_roots(table.batch, table.root, table.roots))
+
+
+def _is_row(condition: Selection | NamedTensors, table: StatsTable) -> NDArray[np.bool_]:
+    if isinstance(condition, NamedTensors):
+        return condition.rows(table.batch)
+    return selected_rows(condition, table.batch)
 
 
 class Place(NamedTuple):

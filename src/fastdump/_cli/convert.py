@@ -15,6 +15,7 @@ from fastdump._cli.console import speed_text
 from fastdump._cli.messages import say
 from fastdump._cli.options import (
     follow_links_option,
+    io_depth_option,
     json_option,
     selection_options,
     threads_option,
@@ -75,6 +76,7 @@ class _Request:
 @selection_options
 @json_option
 @threads_option
+@io_depth_option
 @follow_links_option
 @vendor_options
 def command(
@@ -87,6 +89,7 @@ def command(
     conditions: dict[str, Any],
     as_json: bool,
     threads: int | None,
+    io_depth: int | None,
     follow_links: bool,
     **vendor: Any,
 ) -> int:
@@ -125,6 +128,7 @@ def command(
             request.options,
             Selection.of(conditions),
             threads=threads,
+            io_depth=io_depth,
             follow_links=follow_links,
             flat=request.flat,
         )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fastdump._arguments import PathLike, n_threads, path_bytes
+from fastdump._arguments import PathLike, parallelism, path_bytes
 from fastdump._convert.conversion import Conversion
 from fastdump._convert.options import FILE_TYPES, ORDERS, FileType, Options
 from fastdump._convert.records import ConvertFailure, ConvertNote, ConvertProgress
@@ -47,6 +47,7 @@ def convert(
     bf16_as_float32: bool = False,
     overwrite: bool = False,
     threads: int | None = None,
+    io_depth: int | None = None,
     progress: bool | Callable[[ConvertProgress], object] | None = None,
     follow_links: bool = False,
     **conditions: Unpack[Conditions],
@@ -92,8 +93,8 @@ def convert(
         Whether to write bfloat16 as float32, as the vendor's converter does.
     overwrite
         Whether to write complete files again.
-    threads
-        Default: the environment variable ``FASTDUMP_THREADS``, or the CPUs this process may use.
+    threads, io_depth
+        How much is done at once; as for `stats`.
     progress
         True for a progress bar on stderr, if that is a terminal; or a function that is called about
         ten times a second with a `ConvertProgress`. An exception that it raises ends the
@@ -149,6 +150,7 @@ def convert(
             options,
             Selection.of(conditions),
             threads=threads,
+            io_depth=io_depth,
             follow_links=follow_links,
         )
         conversion.run(on_progress, INTERVAL_S)
@@ -162,6 +164,7 @@ def new_conversion(
     selection: Selection,
     *,
     threads: int | None,
+    io_depth: int | None,
     follow_links: bool,
     flat: bool = False,
 ) -> Conversion:
@@ -172,6 +175,6 @@ def new_conversion(
     if options.order is not None and options.order not in ORDERS:
         raise ValueError(f"order is {options.order!r}, expected one of {', '.join(ORDERS)}")
     path_bytes(out)
-    number = n_threads(threads)
+    at_once = parallelism(threads, io_depth)
     sources = Sources(what, selection, follow_links=follow_links, flat=flat)
-    return Conversion(sources, Path(os.fsdecode(out)), options, number)
+    return Conversion(sources, Path(os.fsdecode(out)), options, at_once)

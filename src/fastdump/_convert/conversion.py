@@ -5,15 +5,16 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from fastdump._arguments import paths_text
+import numpy as np
+
+from fastdump._arguments import Parallelism, paths_text
 from fastdump._convert import naming
 from fastdump._convert.complete import is_complete
 from fastdump._convert.ledger import Ledger, Place
@@ -25,6 +26,8 @@ from fastdump._convert.records import ConvertFailure, ConvertNote, ConvertProgre
 from fastdump._convert.report import ConvertReport
 from fastdump._convert.source_file import SourceFile
 from fastdump._convert.sources import Sources
+from fastdump._convert.stems import Stems
+from fastdump._convert.stored import StoredTensors
 from fastdump._convert.work_list import Task, WorkList
 from fastdump._dump.absence import no_dump_error
 from fastdump._dump.dump import tensors_of
@@ -89,8 +92,8 @@ class Conversion:
         The output directory; it need not exist.
     options
         What to make of them.
-    threads
-        How many threads to use.
+    at_once
+        Threads, and reads under way.
     """
 
     def __init__(
@@ -98,22 +101,17 @@ class Conversion:
         sources: Sources,
         out: Path,
         options: Options,
-        threads: int,
+        at_once: Parallelism,
     ) -> None:
         self._sources = sources
         self._out = out
         self._options = options
         self._ledger = Ledger(len(sources.dump), Counter(sources.dump.skipped))
-        tasks = (
-            functools.partial(self._convert_file, op, number)
-            for number, op in enumerate(sources.dump)
-        )
-        self._work = WorkList(tasks, threads)
-        self._tables = NameTables()
-        self._lock = threading.Lock()  # for the attribute below
         # Files of one directory have distinct names; files of several may not.
-        may_meet = sources.may_meet or options.type == "msnpy"
-        self._stems: dict[Path, str] | None = {} if may_meet else None
+        self._stems = Stems(may_meet=sources.may_meet or options.type == "msnpy")
+        self._stored = StoredTensors(sources, options, self._ledger, self._stems, at_once)
+        self._work = WorkList(self._left(), at_once["threads"])
+        self._tables = NameTables()
 
     def run(
         self, on_progress: Callable[[ConvertProgress], object] | None, interval_s: float
@@ -132,6 +130,7 @@ class Conversion:
         with ExitStack() as stack:
             self._top = stack.enter_context(opened(self._out))
             try:
+                self._stored.copy(self._top, self._reporting(on_progress))
                 self._work.start()
                 while not self._work.wait(interval_s):
                     if on_progress is not None:
@@ -144,6 +143,29 @@ class Conversion:
         report = self.report()
         if report.files == 0 and report.clean:
             raise no_dump_error(paths_text(self._sources.dump.roots), report.skipped)
+
+    def _reporting(
+        self, on_progress: Callable[[ConvertProgress], object] | None
+    ) -> Callable[[int, int], object]:
+        """Return what reports so many more files and bytes than the ledger has."""
+
+        def report(files: int, nbytes: int) -> None:
+            if on_progress is not None:
+                noted = self.progress()
+                on_progress(
+                    replace(
+                        noted,
+                        files_done=noted.files_done + files,
+                        bytes_done=noted.bytes_done + nbytes,
+                    )
+                )
+
+        return report
+
+    def _left(self) -> Iterator[Task]:
+        """Yield a task for each file that is left when stored tensors have been copied."""
+        for number in np.flatnonzero(~self._stored.is_done).tolist():
+            yield functools.partial(self._convert_file, self._sources.dump[number], number)
 
     def progress(self) -> ConvertProgress:
         """Return how far the conversion has come."""
@@ -172,13 +194,11 @@ class Conversion:
 
     def _file(self, op: Operator, number: int) -> _File:
         name = os.path.basename(op.path)  # noqa: PTH119
-        directory = self._sources.directory_of(op)
+        directory = self._sources.directory_of(op.path)
         stem = naming.msnpy_stem(name, op.op_name) if self._options.type == "msnpy" else name
-        if self._stems is not None:
-            with self._lock:
-                other = self._stems.setdefault(directory / stem, op.path)
-            if other != op.path:
-                raise FileExistsError(errno.EEXIST, "files of these names were made of", other)
+        other = self._stems.owner(directory, stem, op.path)
+        if other != op.path:
+            raise FileExistsError(errno.EEXIST, "files of these names were made of", other)
         real_stem = self._real_stem(op, directory, stem) if stem.isdecimal() else None
         modified_ns = Path(op.path).stat().st_mtime_ns
         return _File(number, op, directory, stem, real_stem, modified_ns)
@@ -231,6 +251,8 @@ class Conversion:
 
     def _store(self, file: _File, dump_file: DumpFile, output: Output, buffer: memoryview) -> None:
         name = file.stem + output.suffix
+        if name in self._stored.written.get(file.number, ()):
+            return
         stored = naming.storable(name)
         with self._top.below(file.directory) as directory:
             # The row comes before the file: without it nobody could tell what the digits mean.

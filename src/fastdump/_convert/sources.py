@@ -8,7 +8,6 @@ from pathlib import Path
 
 from fastdump._arguments import is_directory
 from fastdump._dump.dump import empty_error, open
-from fastdump._dump.operator import Operator
 from fastdump._selection import Selection
 from fastdump._stats import What
 
@@ -44,9 +43,10 @@ class Sources:
     def __init__(self, what: What, selection: Selection, *, follow_links: bool, flat: bool) -> None:
         dump = open(what, follow_links=follow_links)
         self._below = _directories(dump.roots, flat=flat)
+        self._directory_of: dict[str, Path] = {}  # by the directory of the dump file
         self.dump = dump.selected(selection)
         if flat:
-            top = [i for i, op in enumerate(self.dump) if self.directory_of(op) == Path()]
+            top = [i for i, op in enumerate(self.dump) if self.directory_of(op.path) == Path()]
             self.dump = self.dump[top]
         if len(self.dump) == 0:
             raise empty_error(dump, selection)
@@ -56,9 +56,14 @@ class Sources:
         """Whether files of several directories may get one name."""
         return len(self._below) > 1
 
-    def directory_of(self, op: Operator) -> Path:
-        """Return the directory of an operator's files, below the output directory."""
-        parent = os.path.dirname(os.path.abspath(op.path))  # noqa: PTH100, PTH120
+    def directory_of(self, path: str) -> Path:
+        """Return the directory of the files of a dump file, below the output directory."""
+        parent = os.path.dirname(path)  # noqa: PTH120
+        if parent not in self._directory_of:
+            self._directory_of[parent] = self._place_of(os.path.abspath(parent))  # noqa: PTH100
+        return self._directory_of[parent]
+
+    def _place_of(self, parent: str) -> Path:
         for root, below in self._below.items():
             if parent == root or parent.startswith(os.path.join(root, "")):  # noqa: PTH118
                 return below / os.path.relpath(parent, root)
