@@ -19,10 +19,11 @@ from arrays import NAME, tensors_of
 from small_dumps import SmallDump
 
 import fastdump
-from fastdump import FileChangedError, testing
+from fastdump import FileChangedError, _core, testing
 from fastdump._compare.elements import ElementComparison
 from fastdump._convert import conversion
 from fastdump._convert.source_file import SourceFile
+from fastdump._convert.stored import StoredTensors
 from fastdump._tensor.tensor import Tensor
 from fastdump._triage import causes
 
@@ -196,6 +197,7 @@ def test_a_conversion_writes_no_other_file(
             self._opened = True
             super().require_unchanged()
 
+    monkeypatch.setattr(StoredTensors, "copy", lambda *_: None)  # one file at a time
     monkeypatch.setattr(conversion, "SourceFile", Source)
     report = fastdump.convert(tmp_path / "dump", tmp_path / "out")
     assert [failure.reason for failure in report.findings] == [
@@ -203,6 +205,26 @@ def test_a_conversion_writes_no_other_file(
     ]
     assert report.written == 0
     assert [found for found in (tmp_path / "out").rglob("*") if found.is_file()] == []
+
+
+@pytest.mark.parametrize("change", [*CHANGES, make_pipe])
+def test_a_file_that_changes_before_the_core_copies_it_is_converted_as_it_is_then(
+    change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = SmallDump(tmp_path / "dump").op("Add x", outputs=[array(OLD)])
+    make = _core.Extraction
+
+    def later(**plan: Any) -> _core.Extraction:
+        change(path)
+        return make(**plan)
+
+    monkeypatch.setattr(_core, "Extraction", later)
+    report = fastdump.convert(tmp_path / "dump", tmp_path / "out")
+    files = [found for found in (tmp_path / "out").rglob("*") if found.is_file()]
+    assert len(files) == report.written == 1 - len(report.findings)
+    present = NEW if change in (replace, overwrite) else OLD
+    for file in files:
+        assert (np.load(file) == present).all()
 
 
 def test_triage_follows_no_other_file(tmp_path: Path) -> None:
