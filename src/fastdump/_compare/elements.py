@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ from arro3.core import Table
 
 from fastdump import _core
 from fastdump._arguments import INT64_MAX, Parallelism
+from fastdump._compare.coded import alike
 from fastdump._compare.logical_order import SizesDifferError, check_shapes, in_one_order
 from fastdump._compare.mask_constants import may_be_masked_apart
 from fastdump._compare.materialised import compare_materialised
@@ -113,9 +115,8 @@ class ElementComparison:
                 notes = [f"{side}: {tensors.note[i] or status}" for i in rows.tolist()]
                 self.metrics.set_status(rows, status, notes)
                 left[rows] = False
-            is_untyped = np.array([dtype is None for dtype in tensors.dtype], np.bool_)
             for without_elements, note in (
-                (is_untyped, "bytes without a type"),
+                (tensors.dtype.is_null, "bytes without a type"),
                 (tensors.is_reported, "there are only statistics, which the device computed"),
             ):
                 rows = np.flatnonzero(left & without_elements)
@@ -134,13 +135,13 @@ class ElementComparison:
         a, b = self._a, self._b
         try:
             stored_a, stored_b = a.stored(row, b), b.stored(row, a)
-            if self._lie_alike(row) and not (a.is_private[row] and b.is_private[row]):
+            if self._lie_alike[row] and not (a.is_private[row] and b.is_private[row]):
                 # An array that was converted as it is has the other's layout, but does not say so.
                 stored_a = stored_b = stored_a if a.is_private[row] else stored_b
             layouts = in_one_order(stored_a, stored_b)
             note = check_shapes(*layouts)
         except LayoutError as error:
-            if self._lie_alike(row):
+            if self._lie_alike[row]:
                 self._notes[row] = f"padding included: {error}"
                 return True
             self._set_error(row, error)
@@ -215,12 +216,20 @@ class ElementComparison:
                 found = integer_array(column)
             numbers[rows[done]] = found[done]
             known[rows[done]] = ~is_null(column)[done]
-        statuses, notes = text_list(batch.column("status")), text_list(batch.column("note"))
-        for i in done.tolist():
-            row = int(rows[i])
+        chosen = rows[done]
+        for texts, name in ((self.metrics.status, "status"), (self.metrics.note, "note")):
+            texts[chosen] = np.array(text_list(batch.column(name)), object)[done]
+        for row in chosen[self._headers_tell_more(chosen)].tolist():
             self.metrics.status[row], self.metrics.note[row] = self._with_headers(
-                row, str(statuses[i]), notes[i]
+                row, self.metrics.status[row], self.metrics.note[row]
             )
+
+    def _headers_tell_more(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of some pairs may have a note or a status that only headers tell."""
+        tells = ~self._shapes_agree[rows]
+        for tensors in (self._a, self._b):
+            tells |= ~tensors.is_status("ok")[rows]
+        return tells | np.isin(rows, np.array([*self._notes], np.int64))
 
     def _with_headers(self, row: int, status: str, note: str | None) -> tuple[str, str | None]:
         """Return status and note, completed by what only headers tell."""
@@ -233,7 +242,7 @@ class ElementComparison:
                 notes.append(f"{side}: {tensors.note[row]}")
         if row in self._notes:
             notes.append(self._notes[row])
-        elif row not in self._layouts and self._a.shape[row] != self._b.shape[row]:
+        elif row not in self._layouts and not self._shapes_agree[row]:
             notes.append("shapes differ: compared in the order of storage")
         return status, "; ".join(notes) or note
 
@@ -265,30 +274,37 @@ class ElementComparison:
         self.metrics.set_row(row, metrics)
         self.metrics.status[row], self.metrics.note[row] = "ok", note
 
+    @cached_property
+    def _shapes_agree(self) -> NDArray[np.bool_]:
+        shapes = alike(self._a.shape, self._b.shape)
+        return np.asarray(shapes.a == shapes.b)
+
+    @cached_property
+    def _formats_agree(self) -> NDArray[np.bool_]:
+        formats = alike(self._a.format, self._b.format)
+        return np.asarray(formats.a == formats.b)
+
     @property
     def _needs_logical_order(self) -> NDArray[np.bool_]:
         """Pairs that do not lie alike."""
         a, b = self._a, self._b
-        differ = np.array([x != y for x, y in zip(a.format, b.format, strict=True)], np.bool_)
-        needs = a.is_odd | b.is_odd | differ
-        for i in np.flatnonzero(needs).tolist():
-            needs[i] = self._lie_apart(i)
-        return needs
+        has_axes = [side.format.where(lambda name: name != "ND") for side in (a, b)]
+        # The first condition that holds decides.
+        return np.select(
+            [a.is_fortran | b.is_fortran, a.is_slice | b.is_slice, a.is_private | b.is_private],
+            [
+                np.ones(len(self.metrics), np.bool_),
+                ~self._shapes_agree,
+                ~self._lie_alike | np.bool_(self._logical),
+            ],
+            # Orders of axes that have names.
+            ~self._formats_agree & has_axes[0] & has_axes[1],
+        )
 
-    def _lie_apart(self, i: int) -> bool:
-        a, b = self._a, self._b
-        if a.is_fortran[i] or b.is_fortran[i]:
-            return True
-        if a.is_slice[i] or b.is_slice[i]:
-            return a.shape[i] != b.shape[i]
-        if a.is_private[i] or b.is_private[i]:
-            return self._logical or not self._lie_alike(i)
-        # Orders of axes that have names.
-        return "ND" not in (a.format[i], b.format[i]) and a.format[i] != b.format[i]
-
-    def _lie_alike(self, i: int) -> bool:
-        """Tell whether two tensors can be compared as stored though a format is private."""
+    @cached_property
+    def _lie_alike(self) -> NDArray[np.bool_]:
+        """Pairs that can be compared as stored though a format is private."""
         a, b = self._a, self._b
         # An array that was converted as it is has the stored shape, but tells no format.
-        alike = a.format[i] == b.format[i] or not (a.is_private[i] and b.is_private[i])
-        return bool((a.is_private[i] or b.is_private[i]) and alike and a.shape[i] == b.shape[i])
+        alike = self._formats_agree | ~(a.is_private & b.is_private)
+        return np.asarray((a.is_private | b.is_private) & alike & self._shapes_agree)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fastdump._compare.keys import key_of, occurrences
-from fastdump._table.arrow_column import codes_of, integer_array, is_null, real_array, text_list
+from fastdump._compare.where import NULL
+from fastdump._table.arrow_column import (
+    NULL_CODE,
+    codes_of,
+    integer_array,
+    is_null,
+    real_array,
+    text_codes,
+)
 from fastdump._words.quantities import is_integer
 
 if TYPE_CHECKING:
@@ -17,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _LANE = ("rank", "device", "model_id", "model")
+_TEXTS = ("model", "op_type", "io")
 
 
 def row_errors(batch: RecordBatch) -> NDArray[np.float64]:
@@ -55,8 +64,13 @@ def lanes(batch: RecordBatch) -> NDArray[np.int64]:
 
 
 def _key_of(batch: RecordBatch, names: Sequence[str]) -> NDArray[np.int64]:
-    columns: list[Any] = [batch.column(name).to_pylist() for name in names]
-    return key_of(*columns)
+    return key_of(*(_numbers(batch, name) for name in names))
+
+
+def _numbers(batch: RecordBatch, name: str) -> NDArray[np.int64]:
+    """Return integers that are equal where a column of text or of integers is."""
+    column = batch.column(name)
+    return text_codes(column) if name in _TEXTS else integer_array(column, null=NULL)
 
 
 def executions(batch: RecordBatch) -> NDArray[np.int64]:
@@ -65,18 +79,36 @@ def executions(batch: RecordBatch) -> NDArray[np.int64]:
     Files do not tell executions apart: a collective operator has one for inputs and one for
     outputs, a converted dump one for each tensor. The first input belongs to the first output.
     """
-    names, paths = text_list(batch.column("op_name")), text_list(batch.column("path_a"))
-    other_paths = text_list(batch.column("path_b"))
-    identity = [
-        name if name is not None else (path, other)
-        for name, path, other in zip(names, paths, other_paths, strict=True)
-    ]
-
-    def values(name: str) -> list[Hashable]:
-        found: list[Hashable] = list(batch.column(name).to_pylist())
-        return found
-
+    names = text_codes(batch.column("op_name"))
+    unnamed = np.flatnonzero(names == NULL_CODE)
+    if len(unnamed):
+        paths = (text_codes(batch.column(f"path_{side}").take(unnamed)) for side in "ab")
+        names[unnamed] = names.max() + 1 + key_of(*paths)
     where = ("rank", "device", "model_id", "step", "model", "op_type")
-    operator = key_of(*map(values, where), identity).tolist()
-    occurrence = occurrences(key_of(operator, values("io"), values("index")))
-    return key_of(operator, occurrence.tolist())
+    operator = key_of(*(_numbers(batch, name) for name in where), names)
+    occurrence = occurrences(key_of(operator, _numbers(batch, "io"), _numbers(batch, "index")))
+    return key_of(operator, occurrence)
+
+
+class RowsByNumber:
+    """Some rows by a number of each, such as that of its execution.
+
+    Parameters
+    ----------
+    number : ndarray of int64, shape (rows of the table,)
+        At least 0.
+    rows
+        Which rows, in their order; default all.
+    """
+
+    def __init__(
+        self, number: NDArray[np.int64], rows: NDArray[np.int64] | slice = slice(None)
+    ) -> None:
+        of_rows = number[rows]
+        order = np.argsort(of_rows, kind="stable")
+        self._rows = order if isinstance(rows, slice) else rows[order]
+        self._ends = np.cumsum(np.bincount(of_rows, minlength=int(number.max(initial=-1)) + 1))
+
+    def __getitem__(self, number: int) -> NDArray[np.int64]:
+        first = int(self._ends[number - 1]) if number else 0
+        return self._rows[first : self._ends[number]]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastdump._compare.coded import coded_rows, coded_text, replaced
 from fastdump._compare.error_growth import Operand, largest_error, rounding_error
-from fastdump._compare.errors_of_rows import executions, lanes, places, row_errors
-from fastdump._compare.operator_kinds import adds_up
-from fastdump._table.arrow_column import (
-    column_of,
-    integer_array,
-    is_in,
-    is_null,
-    real_array,
-    text_list,
+from fastdump._compare.errors_of_rows import (
+    RowsByNumber,
+    executions,
+    lanes,
+    places,
+    row_errors,
 )
+from fastdump._compare.keys import bits_of, key_of
+from fastdump._compare.operator_kinds import adds_up
+from fastdump._table.arrow_column import integer_array, is_in, is_null, real_array
 from fastdump._table.buffers import column_with_nulls
 from fastdump._words.quantities import is_integer
 
@@ -39,11 +39,9 @@ def with_explained(batch: RecordBatch, never: NDArray[np.bool_]) -> RecordBatch:
     found = ExplainedErrors(batch, never)
     if np.isnan(found.expected).all() and not found.explained.any():
         return batch
-    verdicts = text_list(batch.column("verdict"))
-    for row in np.flatnonzero(found.explained).tolist():
-        verdicts[row] = "explained"
+    rows = np.flatnonzero(found.explained)
     columns = {
-        "verdict": column_of(verdicts, "text"),
+        "verdict": replaced(batch.column("verdict"), rows, lambda verdict: "explained"),
         "expected_error": column_with_nulls(found.expected, ~np.isnan(found.expected)),
     }
     for name, column in columns.items():
@@ -87,11 +85,11 @@ class ExplainedErrors:
         )
         # Memory that was not written yet has no verdict, though it was compared.
         self._is_unwritten = ~self._compared & is_in(batch.column("status"), ("ok",))
+        self._lane = lanes(batch)
         self._fill_operands(batch)
-        self._op_type = text_list(batch.column("op_type"))
+        self._op_type = coded_text(batch.column("op_type"))
         self._is_of_statistics = ~is_null(batch.column("statistics_difference"))
         self._where = places(batch)
-        self._lane = lanes(batch)
         # Largest error so far that is explained or within tolerance, by rank and step.
         agrees = self._is_output & self._compared & ~self._diverges & np.isfinite(self._error)
         self._largest_so_far = _running_largest(self._error, agrees, self._where)
@@ -101,15 +99,15 @@ class ExplainedErrors:
         self._is_other_size = is_in(batch.column("status"), ("size_mismatch",))
         self._outputs = self._outputs_by_content()
         operator = executions(batch)
-        order = np.argsort(operator, kind="stable")
-        self._rows_of = np.split(order, np.flatnonzero(np.diff(operator[order])) + 1)
+        rows_of = RowsByNumber(operator)
         _, first = np.unique(operator, return_index=True)
+        diverging = np.unique(operator[self._diverges])
         gone_wrong: set[int] = set()
-        for number in np.argsort(first, kind="stable").tolist():
-            rows = self._rows_of[number]
+        for number in diverging[np.argsort(first[diverging], kind="stable")].tolist():
+            rows = rows_of[number]
             where = int(self._where[rows[0]])
             # Later errors of that rank and step may stem from what is not explained.
-            if self._diverges[rows].any() and where not in gone_wrong:
+            if where not in gone_wrong:
                 self._judge(rows)
                 if (self._diverges[rows] & ~self.explained[rows]).any():
                     gone_wrong.add(where)
@@ -130,23 +128,16 @@ class ExplainedErrors:
             deviation = np.where(np.isnan(deviation), np.sqrt(np.maximum(variance, 0)), deviation)
         self._norm, self._deviation = norm, np.nan_to_num(deviation)
         self._largest = np.nan_to_num(np.fmax(np.abs(largest), np.abs(smallest)))
-        self._dtypes = list(
-            zip(text_list(batch.column("dtype_a")), text_list(batch.column("dtype_b")), strict=True)
-        )
-        contents = ("max_a", "min_a", "max_b", "min_b", "max_abs_error")
-        self._contents = [real_array(batch.column(name)).tolist() for name in contents]
+        self._dtypes = coded_rows(*(coded_text(batch.column(f"dtype_{side}")) for side in "ab"))
+        names = ("max_a", "min_a", "max_b", "min_b", "max_abs_error")
+        # What a tensor has in common with views of it. Gradients that add up, and weights, are
+        # outputs of earlier steps.
+        contents = (bits_of(real_array(batch.column(name))) for name in names)
+        self._content = key_of(self._lane, *contents)
 
-    def _outputs_by_content(self) -> dict[Hashable, list[int]]:
-        outputs: dict[Hashable, list[int]] = {}
-        for row in np.flatnonzero(self._is_output & self._compared).tolist():
-            outputs.setdefault(self._content(row), []).append(row)
-        return outputs
-
-    def _content(self, row: int) -> Hashable:
-        """Return what a tensor has in common with views of it, NaN as None."""
-        values = (column[row] for column in self._contents)
-        # Gradients that add up, and weights, are outputs of earlier steps.
-        return int(self._lane[row]), *(None if value != value else value for value in values)
+    def _outputs_by_content(self) -> RowsByNumber:
+        outputs = np.flatnonzero(self._is_output & self._compared)
+        return RowsByNumber(self._content, outputs)
 
     def _judge(self, rows: NDArray[np.int64]) -> None:
         """Tell which of the rows of one operator are explained."""
@@ -176,12 +167,14 @@ class ExplainedErrors:
         operands = [self._operand(row) for row in inputs.tolist()]
         for row in outputs[self._diverges[outputs]].tolist():
             self._judge_output(row, operands)
-            if self.explained[row] and all(map(is_integer, self._dtypes[row])):
+            if self.explained[row] and self._are_integers(row):
                 self._has_chosen.add(where)
 
     def _made_by(self, row: int) -> list[int]:
         """Return the outputs before an input that have its content."""
-        return [made for made in self._outputs.get(self._content(row), ()) if made < row]
+        outputs = self._outputs[int(self._content[row])]
+        found: list[int] = outputs[outputs < row].tolist()
+        return found
 
     def _judge_input(self, row: int) -> None:
         if not np.isfinite(self._error[row]) or np.isnan(self._norm[row]):
@@ -199,7 +192,7 @@ class ExplainedErrors:
     def _judge_output(self, row: int, inputs: list[Operand]) -> None:
         if not np.isfinite(self._error[row]) or np.isnan(self._norm[row]):
             return
-        if all(map(is_integer, self._dtypes[row])):
+        if self._are_integers(row):
             # The least error of an input may change which element is the largest.
             expected = 1.0 if any(x.error for x in inputs) else 0.0
         else:
@@ -223,8 +216,7 @@ class ExplainedErrors:
 
     def _operand(self, row: int) -> Operand:
         error = self._error[row]
-        dtypes = self._dtypes[row]
-        if all(map(is_integer, dtypes)) and error > 0:
+        if self._are_integers(row) and error > 0:
             # Indices that differ choose other elements altogether.
             error = np.inf
         return Operand(
@@ -233,8 +225,15 @@ class ExplainedErrors:
             float(self._largest[row]),
             float(self._deviation[row]),
             int(self._count[row]),
-            dtypes,
+            self._of_types(row),
         )
+
+    def _of_types(self, row: int) -> tuple[str | None, str | None]:
+        of_a, of_b = self._dtypes.values[self._dtypes.codes[row]]
+        return of_a, of_b
+
+    def _are_integers(self, row: int) -> bool:
+        return all(map(is_integer, self._of_types(row)))
 
 
 def _running_largest(

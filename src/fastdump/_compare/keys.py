@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +11,9 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
+
+_DENSE = 4
+"""A flag for each number that there could be takes less time than sorting, up to so many a row."""
 
 
 class Keys(NamedTuple):
@@ -32,33 +34,62 @@ class Masks(NamedTuple):
         return bool(self.a.any() and self.b.any())
 
 
-def codes(a: Sequence[Hashable], b: Sequence[Hashable]) -> Keys:
-    """Return integers that are equal where values are."""
-    numbers: dict[Hashable, int] = {}
-    coded = (
-        np.fromiter(
-            (numbers.setdefault(value, len(numbers)) for value in side), np.int64, len(side)
-        )
-        for side in (a, b)
-    )
-    return Keys(*coded)
+def ranks(numbers: Integers) -> tuple[Integers, int]:
+    """Return for each number how many distinct ones are less, and how many there are in all."""
+    if not len(numbers):
+        return numbers, 0
+    least, largest = int(numbers.min()), int(numbers.max())
+    if largest - least < _DENSE * len(numbers):
+        from_least = numbers - least
+        is_there = np.zeros(largest - least + 1, np.bool_)
+        is_there[from_least] = True
+        rank = np.cumsum(is_there) - 1
+        return rank[from_least], int(rank[-1]) + 1
+    distinct, found = np.unique(numbers, return_inverse=True)
+    return found.astype(np.int64, copy=False), len(distinct)
 
 
 def combined(*columns: Keys) -> Keys:
-    """Return keys that are equal where all columns are."""
+    """Return keys that are equal where all columns are, in the order of these; numbers from 0."""
     n_a = len(columns[0].a)
     key = np.zeros(n_a + len(columns[0].b), np.int64)
+    n_keys = 1
     for column in columns:
-        both = np.concatenate(column)
-        # Renumbered at each step, so that the product cannot overflow.
-        _, inner = np.unique(both, return_inverse=True)
-        _, key = np.unique(key * (len(both) + 1) + inner, return_inverse=True)
-    return Keys(key[:n_a].astype(np.int64), key[n_a:].astype(np.int64))
+        inner, n_inner = ranks(np.concatenate(column))
+        if n_keys * n_inner > np.iinfo(np.int64).max:
+            key, n_keys = ranks(key)
+        key *= n_inner
+        key += inner
+        n_keys *= n_inner
+    key, _ = ranks(key)
+    return Keys(key[:n_a], key[n_a:])
 
 
-def key_of(*columns: Sequence[Hashable]) -> Integers:
-    """Return integers that are equal where all of some columns of one table are."""
-    return combined(*(codes(column, ()) for column in columns)).a
+def by_appearance(numbers: Integers) -> Integers:
+    """Return integers that are equal where numbers are: 0 for the first, and so on."""
+    rank, n = ranks(numbers)
+    first = np.empty(n, np.int64)
+    # Of several values for one place the last remains.
+    first[rank[::-1]] = np.arange(len(rank))[::-1]
+    number = np.empty(n, np.int64)
+    number[np.argsort(first)] = np.arange(n)
+    return number[rank]
+
+
+def key_of(*columns: Integers) -> Integers:
+    """Return integers that are equal where all of some columns of one table are.
+
+    They are in the order of the first rows: what the first column has first comes first, and of
+    that what the second column has first.
+    """
+    none = np.empty(0, np.int64)
+    return combined(*(Keys(by_appearance(column), none) for column in columns)).a
+
+
+def bits_of(reals: NDArray[np.float64]) -> Integers:
+    """Return integers that are equal where numbers are; NaN is equal to itself."""
+    # Zero has two representations, NaN many.
+    return np.where(np.isnan(reals), np.nan, reals + 0.0).view(np.int64)
 
 
 def occurrences(key: Integers) -> Integers:
@@ -76,5 +107,8 @@ def occurrences(key: Integers) -> Integers:
 def joined(keys: Keys) -> Keys:
     """Return the positions of rows with equal keys; of several, the first joins the first."""
     numbered = combined(keys, Keys(occurrences(keys.a), occurrences(keys.b)))
-    _, a, b = np.intersect1d(numbered.a, numbered.b, assume_unique=True, return_indices=True)
-    return Keys(a.astype(np.int64), b.astype(np.int64))
+    place = np.full(max(numbered.a.max(initial=-1), numbered.b.max(initial=-1)) + 1, -1)
+    place[numbered.b] = np.arange(len(numbered.b))
+    b = place[numbered.a]
+    a = np.flatnonzero(b >= 0)
+    return Keys(a, b[a])

@@ -60,13 +60,17 @@ class Metrics:
         self.note[rows] = note
 
     def columns(self, pairs: NDArray[np.int64]) -> dict[str, Array]:
-        """Return the metrics of some pairs as columns, null where the number of a pair is -1."""
+        """Return the metrics of some pairs as columns, null where the number of a pair is -1.
+
+        Columns take the place of the arrays: of many pairs, there is no room for both.
+        """
         is_pair = pairs >= 0
         columns = {}
-        for name, reals in self.reals.items():
-            taken = np.append(reals, np.nan)[pairs]
+        for name in list(self.reals):
+            taken = np.append(self.reals.pop(name), np.nan)[pairs]
             columns[name] = column_with_nulls(taken, ~np.isnan(taken))
-        for name, (numbers, known) in self.integers.items():
+        for name in list(self.integers):
+            numbers, known = self.integers.pop(name)
             values = numbers.astype(np.bool_) if name == "bit_equal" else numbers
             taken = np.append(values, values.dtype.type(0))[pairs]
             columns[name] = column_with_nulls(taken, np.append(known, False)[pairs] & is_pair)

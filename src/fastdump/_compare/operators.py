@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._compare.errors_of_rows import executions, places, row_errors
+from fastdump._compare.errors_of_rows import RowsByNumber, executions, places, row_errors
 from fastdump._compare.suspects import Suspects, Suspicion
 from fastdump._compare.where import NULL
 from fastdump._json import NOT_IN_JSON
@@ -123,11 +123,10 @@ def divergent_operators(batch: RecordBatch) -> list[DivergentOperator]:
     worst = dict(zip(operator[rows].tolist(), rows.tolist(), strict=True))
     where = places(batch)
     suspects = Suspects(batch, where)
-    rows_of = _rows_by_number(operator)
-    make = _maker(batch)
+    rows_of = RowsByNumber(operator)
     # Ranks and steps in which an output diverges already.
     gone_wrong: set[int] = set()
-    records = []
+    found_rows: list[tuple[int, str, Suspicion | None, float | None, float | None]] = []
     for i in found[order].tolist():
         rows, is_first = rows_of[i], int(where[first[i]]) not in gone_wrong
         suspicion = suspects.behind(rows) if is_first and input_diverges[i] else None
@@ -136,8 +135,11 @@ def divergent_operators(batch: RecordBatch) -> list[DivergentOperator]:
         if output_diverges[i]:
             gone_wrong.add(int(where[first[i]]))
         errors = _known(input_error[i]), _known(output_error[i])
-        records.append(make(worst[i], str(cause[i]), suspicion, *errors))
-    return records
+        if suspicion is None:
+            found_rows.append((worst[i], str(cause[i]), None, *errors))
+        else:
+            found_rows.append((suspicion.row, suspicion.cause, suspicion, *errors))
+    return _records(batch, found_rows)
 
 
 def added_errors(batch: RecordBatch) -> NDArray[np.float64]:
@@ -155,38 +157,25 @@ def added_errors(batch: RecordBatch) -> NDArray[np.float64]:
     return np.where(outputs, error - of_inputs[operator], np.nan)
 
 
-def _rows_by_number(operator: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Return the rows of each operator."""
-    order = np.argsort(operator, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(operator[order])) + 1)
-
-
-def _maker(
+def _records(
     batch: RecordBatch,
-) -> Callable[[int, str, Suspicion | None, float | None, float | None], DivergentOperator]:
-    """Return a function that makes a record from the worst row, what is known of it, and errors."""
+    found: Sequence[tuple[int, str, Suspicion | None, float | None, float | None]],
+) -> list[DivergentOperator]:
+    """Return records of operators: their rows, causes, what is known of these, and errors."""
+    rows = np.array([row for row, *_ in found], np.int64)
     names = ("rank", "step", "timestamp", "op_type", "op_name", "path_a", "path_b")
-    others = ("io", "index", "op_type_b", "op_name_b")
-    columns = {name: batch.column(name).to_pylist() for name in (*names, *others)}
+    columns = {name: batch.column(name).take(rows).to_pylist() for name in (*names, "io", "index")}
 
     def named(row: int | None, side: str) -> str | None:
         if row is None:
             return None
-        words = (columns[f"op_type{side}"][row], columns[f"op_name{side}"][row])
-        return " ".join(filter(None, words))
+        words = (batch.column(f"op_{of}{side}").slice(row, 1) for of in ("type", "name"))
+        return " ".join(filter(None, (word.to_pylist()[0] for word in words)))
 
-    def make(
-        row: int,
-        cause: str,
-        suspicion: Suspicion | None,
-        input_error: float | None,
-        output_error: float | None,
-    ) -> DivergentOperator:
-        if suspicion is not None:
-            row, cause = suspicion.row, suspicion.cause
-        return DivergentOperator(
-            **{name: columns[name][row] for name in names},
-            tensor=tensor_name(columns["io"][row], columns["index"][row]),
+    return [
+        DivergentOperator(
+            **{name: columns[name][i] for name in names},
+            tensor=tensor_name(columns["io"][i], columns["index"][i]),
             cause=cause,
             suspect_a=None if suspicion is None else named(suspicion.of_a, ""),
             suspect_b=None if suspicion is None else named(suspicion.of_b, "_b"),
@@ -195,8 +184,8 @@ def _maker(
             added_error=_added(input_error, output_error),
             row=row,
         )
-
-    return make
+        for i, (row, cause, suspicion, input_error, output_error) in enumerate(found)
+    ]
 
 
 def _known(error: float) -> float | None:

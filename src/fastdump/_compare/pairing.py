@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fastdump._compare.coded import (
+    Coded,
+    alike,
+    coded_numbers,
+    coded_rows,
+    coded_shapes,
+    coded_text,
+)
 from fastdump._compare.extent import Extents, are_alike
 from fastdump._compare.fusion import original_outputs, parts_of
-from fastdump._compare.keys import Keys, Masks, codes, combined, joined
+from fastdump._compare.keys import Keys, Masks, combined, joined
 from fastdump._compare.mapping import tensor_of
-from fastdump._compare.names import dump_file_name, in_file_name, normalised, without_counter
+from fastdump._compare.names import (
+    counter_of,
+    dump_file_name,
+    in_file_name,
+    normalised,
+    without_counter,
+)
 from fastdump._compare.order import in_order
 from fastdump._compare.replacement import ends_of_replaced
-from fastdump._compare.sequence import Execution, has_running_counters, in_sequence
+from fastdump._compare.sequence import Execution, in_sequence, where_counters_run
 from fastdump._compare.side import Side
 from fastdump._compare.where import NULL, aligned
-from fastdump._table.arrow_column import codes_of, integer_array, shape_list, text_list
+from fastdump._table.arrow_column import NULL_CODE, integer_array, text_codes
 from fastdump._tensor.shown_path import file_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HOW = ("map", "name", "sequence", "normalised", "original", "order", "replaced")
-
-
-_Key = TypeVar("_Key", bound=Hashable)
 
 
 class Pairs(NamedTuple):
@@ -85,22 +96,29 @@ class _Columns:
         self.op_type = self.texts("op_type")
         self.io = self.texts("io")
         self.index = self.integers("index")
-        self.is_tensor = np.array([io is not None for io in self.io], np.bool_)
+        self.is_tensor = ~self.io.is_null
         self.extents = Extents(side)
-        self.is_named = np.array([bool(name) for name in self.op_name], np.bool_) & self.is_tensor
+        self.is_named = self.op_name.where(bool) & self.is_tensor
 
     def integers(self, name: str) -> NDArray[np.int64]:
         return integer_array(self.side.batch.column(name), null=NULL)
 
-    def texts(self, name: str) -> list[str | None]:
-        return text_list(self.side.batch.column(name))
+    def texts(self, name: str) -> Coded[str]:
+        return coded_text(self.side.batch.column(name))
+
+    def texts_of(self, name: str, rows: NDArray[np.int64]) -> Coded[str]:
+        return coded_text(self.side.batch.column(name).take(rows))
 
     @cached_property
-    def logical_shape(self) -> list[tuple[int, ...] | None]:
+    def logical_shape(self) -> Coded[tuple[int, ...]]:
         """Shapes that do not depend on the memory layout."""
-        shapes = shape_list(self.side.batch.column("shape"))
-        origins = shape_list(self.side.batch.column("origin_shape"))
-        return [origin or shape for origin, shape in zip(origins, shapes, strict=True)]
+        columns = (coded_shapes(self.side.batch.column(f"{of}shape")) for of in ("origin_", ""))
+        return coded_rows(*columns).rewritten(lambda shapes: shapes[0] or shapes[1])
+
+    @cached_property
+    def tensors(self) -> Coded[tuple[Any, ...]]:
+        """Of each row the operator's name, "input" or "output", and the index among these."""
+        return coded_rows(self.op_name, self.io, coded_numbers(self.index))
 
     @cached_property
     def execution(self) -> NDArray[np.int64]:
@@ -110,14 +128,20 @@ class _Columns:
         """
         numbers = ("rank", "step", "task_id", "stream_id", "timestamp")
         columns = [self.integers(name) for name in numbers]
-        columns += [codes_of(self.side.batch.column(name))[0] for name in ("op_type", "op_name")]
-        paths = codes_of(self.side.batch.column("path"))[0]
-        columns.append(np.where(self.is_named, -1, paths))
+        columns += [texts.codes.astype(np.int64) for texts in (self.op_type, self.op_name)]
+        unnamed = np.flatnonzero(~self.is_named)
+        if len(unnamed):
+            paths = np.full(self.n, -1)
+            paths[unnamed] = text_codes(self.side.batch.column("path").take(unnamed))
+            columns.append(paths)
         # Rows of one execution lie together, as a rule: runs are far fewer than rows.
         begins = np.ones(self.n, np.bool_)
-        begins[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+        if self.n:
+            begins[1:] = False
+        for column in columns:
+            begins[1:] |= column[1:] != column[:-1]
         run = np.cumsum(begins) - 1
-        firsts = [column[begins].astype(np.int64) for column in columns]
+        firsts = [column[begins] for column in columns]
         empty = np.zeros(0, np.int64)
         key = combined(*(Keys(first, empty) for first in firsts)).a
         _, first, number = np.unique(key, return_index=True, return_inverse=True)
@@ -125,42 +149,46 @@ class _Columns:
 
     def tensor(self, row: int) -> tuple[str | None, int]:
         """Return what tells the tensor of a row from others of its operator."""
-        return self.io[row], self._index[row]
-
-    @cached_property
-    def _index(self) -> list[int]:
-        # Many times as fast to index as an array.
-        found: list[int] = self.index.tolist()
-        return found
+        return self.io[row], int(self.index[row])
 
     def executions(
-        self, rows: NDArray[np.bool_], keys: Sequence[_Key], ios: Container[str] | None = None
-    ) -> dict[_Key, list[Execution]]:
-        """Return executions in their order, by the key of their first row.
+        self,
+        rows: NDArray[np.bool_],
+        keys: Sequence[NDArray[np.int64]],
+        ios: Container[str] | None = None,
+    ) -> dict[tuple[int, ...], list[Execution]]:
+        """Return executions in their order, by the keys of their first row.
 
         Parameters
         ----------
         rows
             The rows that they have.
         keys
-            A key for each row of the side.
+            Numbers of all rows of the side.
         ios
             What tells one execution from another, of "input", "output" and others; None for all.
         """
-        of_one: dict[int, list[int]] = {}
         chosen = np.flatnonzero(rows)
-        for row, number in zip(chosen.tolist(), self.execution[chosen].tolist(), strict=True):
-            of_one.setdefault(number, []).append(row)
-        found: dict[_Key, list[Execution]] = {}
-        for its_rows in of_one.values():
+        columns = (self.io.take(chosen), self.logical_shape.take(chosen))
+        tensors = zip(
+            *(map((*column.values, None).__getitem__, column.codes.tolist()) for column in columns),
+            self.index[chosen].tolist(),
+            strict=True,
+        )
+        of_one: dict[int, tuple[list[int], list[tuple[Any, ...]]]] = {}
+        numbers = self.execution[chosen].tolist()
+        for row, number, (io, shape, index) in zip(chosen.tolist(), numbers, tensors, strict=True):
+            its_rows, its_tensors = of_one.setdefault(number, ([], []))
+            its_rows.append(row)
+            if ios is None or io in ios:
+                its_tensors.append((io, index, shape))
+        found: dict[tuple[int, ...], list[Execution]] = {}
+        for its_rows, its_tensors in of_one.values():
             first = its_rows[0]
-            tensors = tuple(
-                (*self.tensor(i), self.logical_shape[i])
-                for i in its_rows
-                if ios is None or self.io[i] in ios
+            execution = Execution(
+                self.op_type[first], self.op_name[first], tuple(its_tensors), its_rows
             )
-            execution = Execution(self.op_type[first], self.op_name[first], tensors, its_rows)
-            found.setdefault(keys[first], []).append(execution)
+            found.setdefault(tuple(int(key[first]) for key in keys), []).append(execution)
         return found
 
     def where_counters_run(
@@ -170,12 +198,9 @@ class _Columns:
         chosen = np.flatnonzero(rows)
         _, first = np.unique(self.execution[chosen], return_index=True)
         first = chosen[np.sort(first)]
-        found = [
-            key
-            for key in np.unique(where[first]).tolist()
-            if has_running_counters([self.op_name[i] for i in first[where[first] == key].tolist()])
-        ]
-        return np.array(found, np.int64)
+        counters = [-1 if n is None else n for n in map(counter_of, self.op_name.values)]
+        counter = np.array([*counters, -1], np.int64)[self.op_name.codes[first]]
+        return where_counters_run(where[first], counter)
 
 
 class _Matching:
@@ -197,13 +222,13 @@ class _Matching:
             columns.append(keys)
             self.notes += [note] if note else []
         models = a.texts("model"), b.texts("model")
-        if set(models[0]) == set(models[1]):
-            columns.append(codes(*models))
+        if _same_values(*models):
+            columns.append(alike(*models))
         threads = a.integers("thread_id"), b.integers("thread_id")
         if all((thread != NULL).any() for thread in threads):
             columns.append(Keys(*threads))
         self._where = combined(*columns)
-        self._tensor = combined(codes(a.io, b.io), Keys(a.index, b.index))
+        self._tensor = combined(alike(a.io, b.io), Keys(a.index, b.index))
 
     def pairs(self) -> Pairs:
         a = np.flatnonzero(self._partner.a >= 0)
@@ -220,29 +245,30 @@ class _Matching:
             else:
                 tensors[(in_file_name(op_a), *tensor_a)] = (in_file_name(op_b), *tensor_b)
 
-        def wanted(name: str | None, io: str | None, index: int) -> tuple[Any, ...] | None:
+        def wanted(tensor: tuple[Any, ...]) -> tuple[Any, ...] | None:
+            name, io, index = tensor
             known = in_file_name(name)
             if (known, io, index) in tensors:
                 return tensors[known, io, index]
             return (operators[known], io, index) if known in operators else None
 
-        targets = list(map(wanted, a.op_name, a.io, a.index.tolist()))
         mapped_b = {*operators.values(), *(target[0] for target in tensors.values())}
-        sources = [
-            (known, io, index) if (known := in_file_name(op_name)) in mapped_b else None
-            for op_name, io, index in zip(b.op_name, b.io, b.index.tolist(), strict=True)
-        ]
-        keys = combined(self._where, codes(targets, sources))
-        chosen = ([row is not None for row in rows] for rows in (targets, sources))
-        among = Masks(*(np.array(rows, np.bool_) for rows in chosen))
+
+        def source(tensor: tuple[Any, ...]) -> tuple[Any, ...] | None:
+            known = in_file_name(tensor[0])
+            return (known, *tensor[1:]) if known in mapped_b else None
+
+        targets, sources = a.tensors.rewritten(wanted), b.tensors.rewritten(source)
+        keys = combined(self._where, alike(targets, sources))
+        among = Masks(~targets.is_null, ~sources.is_null)
         for side, rows in among._asdict().items():
             if not rows.any():
                 raise ValueError(f"map: no operator of {side} has a name that is in it")
         self._join(keys, "map", among)
         # Operators that the user has paired are not paired in any other way.
         partners = set(operators.values())
-        self._taken.a[[in_file_name(name) in operators for name in a.op_name]] = True
-        self._taken.b[[in_file_name(name) in partners for name in b.op_name]] = True
+        self._taken.a[a.op_name.where(lambda name: in_file_name(name) in operators)] = True
+        self._taken.b[b.op_name.where(lambda name: in_file_name(name) in partners)] = True
 
     def by_sequence(self) -> None:
         """Pair operators by what runs around them where the counters in their names differ."""
@@ -250,9 +276,9 @@ class _Matching:
         if not found.both():
             return
         # What only one side dumps does not tell operators apart.
-        ios = {*filter(None, self._a.io)} & {*filter(None, self._b.io)}
+        ios = {*filter(None, self._a.io.values)} & {*filter(None, self._b.io.values)}
         of_a, of_b = (
-            side.executions(rows, where.tolist(), ios)
+            side.executions(rows, [where], ios)
             for side, rows, where in zip((self._a, self._b), found, self._where, strict=True)
         )
         for where, executions in of_a.items():
@@ -294,7 +320,7 @@ class _Matching:
         found = Masks(np.zeros_like(left.a), np.zeros_like(left.b))
         if not left.both():
             return found
-        if self._a.op_name == self._b.op_name and self._a.op_type == self._b.op_type:
+        if self._are_equal("op_name") and self._are_equal("op_type"):
             return found
         counted_a = self._a.where_counters_run(left.a, self._where.a)
         counted_b = self._b.where_counters_run(left.b, self._where.b)
@@ -302,13 +328,22 @@ class _Matching:
         if not len(candidates):
             return found
         keys = self._name_keys(None, with_type=True)
-        keys = combined(keys, codes(self._a.logical_shape, self._b.logical_shape))
+        keys = combined(keys, self._shapes)
         for where in candidates.tolist():
             a, b = left.a & (self._where.a == where), left.b & (self._where.b == where)
             lacks = np.isin(keys.a[a], keys.b[b], invert=True).any()
             if lacks and np.isin(keys.b[b], keys.a[a], invert=True).any():
                 found.a[a] = found.b[b] = True
         return found
+
+    def _are_equal(self, name: str) -> bool:
+        """Tell whether both sides have the same texts in the same rows."""
+        keys = alike(getattr(self._a, name), getattr(self._b, name))
+        return np.array_equal(keys.a, keys.b)
+
+    @cached_property
+    def _shapes(self) -> Keys:
+        return alike(self._a.logical_shape, self._b.logical_shape)
 
     def by_name(self) -> None:
         for rewrite in (None, in_file_name):
@@ -322,8 +357,17 @@ class _Matching:
         """
         left = self._left_without_positions()
         if left.both():
-            stems = (list(map(dump_file_name, side.texts("path"))) for side in (self._a, self._b))
-            self._join(combined(self._where, self._tensor, codes(*stems)), "name", left)
+            chosen = tuple(map(np.flatnonzero, left))
+            stems = alike(
+                *(
+                    side.texts_of("path", rows).rewritten(dump_file_name)
+                    for side, rows in zip((self._a, self._b), chosen, strict=True)
+                )
+            )
+            keys = Keys(np.full(self._a.n, NULL_CODE), np.full(self._b.n, NULL_CODE))
+            for key, rows, stem in zip(keys, chosen, stems, strict=True):
+                key[rows] = stem
+            self._join(combined(self._where, self._tensor, keys), "name", left)
 
     def by_normalised_name(self) -> None:
         self._join_names(normalised, "normalised", with_type=False)
@@ -332,7 +376,7 @@ class _Matching:
         if not left.both():
             return
         keys = self._name_keys(without_counter, with_type=True)
-        keys = combined(keys, codes(self._a.logical_shape, self._b.logical_shape))
+        keys = combined(keys, self._shapes)
         n = max(keys.a.max(initial=0), keys.b.max(initial=0)) + 1
         n_a = np.bincount(keys.a[left.a], minlength=n)
         n_b = np.bincount(keys.b[left.b], minlength=n)
@@ -352,56 +396,54 @@ class _Matching:
         """Pair the tensors of fused operators with those of their first and their last part."""
         fused, other = self._sides(swapped)
         left_fused, left_other = self._left_named()[:: -1 if swapped else 1]
-        names = {fused.op_name[i] for i in np.flatnonzero(left_fused).tolist()}
-        others = {other.op_name[i] for i in np.flatnonzero(left_other).tolist()}
-        parts = parts_of(_texts(names), _texts(others))
+        names, others = fused.op_name.codes[left_fused], other.op_name.codes[left_other]
+        parts = parts_of(_texts(fused.op_name, names), _texts(other.op_name, others))
         if not parts:
             return
-        targets: list[Hashable] = [None] * fused.n
-        for i in np.flatnonzero(left_fused).tolist():
-            part = parts.get(fused.op_name[i] or "")
-            if part is not None:
-                targets[i] = part[0] if fused.io[i] == "input" else part[1]
-        shapes = codes(self._a.logical_shape, self._b.logical_shape)
-        self._join_original(targets, other.op_name, self._tensor, shapes, swapped=swapped)
+
+        def part_of(tensor: tuple[Any, ...]) -> str | None:
+            name, io, _ = tensor
+            part = parts.get(name or "")
+            return None if part is None else part[0] if io == "input" else part[1]
+
+        targets = fused.tensors.rewritten(part_of)
+        self._join_original(targets, other.op_name, self._tensor, self._shapes, swapped=swapped)
 
     def _by_header(self, *, swapped: bool) -> None:
         """Pair outputs with those of the operators from which their headers say they stem."""
         fused, other = self._sides(swapped)
         left_fused, left_other = self._left_named()[:: -1 if swapped else 1]
-        paths = fused.texts("path")
-        outputs = {
-            i: (file_of(fused.side.table.root or "", paths[i] or ""), int(fused.index[i]))
-            for i in np.flatnonzero(left_fused).tolist()
-            if fused.io[i] == "output"
-        }
-        if not outputs or not left_other.any():
+        rows = np.flatnonzero(left_fused & fused.io.where(lambda io: io == "output"))
+        if not len(rows) or not left_other.any():
             return
-        targets: list[Hashable] = [None] * fused.n
+        root, paths = fused.side.table.root or "", fused.texts_of("path", rows)
+        files = paths.rewritten(lambda path: file_of(root, path))
+        outputs = {
+            row: (files[i] or "", int(fused.index[row])) for i, row in enumerate(rows.tolist())
+        }
+        numbers: dict[tuple[str, str, int], int] = {}
+        codes = np.full(fused.n, NULL_CODE)
         for row, name, index in original_outputs(outputs):
-            targets[row] = (name, "output", index)
-        sources = [
-            (in_file_name(name), io, index)
-            for name, io, index in zip(other.op_name, other.io, other.index.tolist(), strict=True)
-        ]
-        self._join_original(targets, sources, swapped=swapped)
+            codes[row] = numbers.setdefault((name, "output", index), len(numbers))
+        sources = other.tensors.rewritten(lambda tensor: (in_file_name(tensor[0]), *tensor[1:]))
+        self._join_original(Coded(codes, list(numbers)), sources, swapped=swapped)
 
     def _sides(self, swapped: bool) -> tuple[_Columns, _Columns]:
         return (self._b, self._a) if swapped else (self._a, self._b)
 
     def _join_original(
         self,
-        targets: Sequence[Hashable],
-        sources: Sequence[Hashable],
+        targets: Coded[Any],
+        sources: Coded[Any],
         *columns: Keys,
         swapped: bool,
     ) -> None:
         """Pair the fused rows that have a target with the rows of the other side that it names."""
         order = -1 if swapped else 1
-        keys = combined(self._where, *columns, codes(*(targets, sources)[::order]))
+        keys = combined(self._where, *columns, alike(*(targets, sources)[::order]))
         left_fused, left_other = self._left_named()[::order]
-        has_target = np.array([target is not None for target in targets], np.bool_)
-        self._join(keys, "original", Masks(*(left_fused & has_target, left_other)[::order]))
+        among = (left_fused & ~targets.is_null, left_other)
+        self._join(keys, "original", Masks(*among[::order]))
 
     def by_order(self) -> None:
         """Pair operators of one type with tensors of the same shapes, in the order of execution.
@@ -423,7 +465,7 @@ class _Matching:
 
     def _by_place(self) -> None:
         """Pair the tensors of two files by input or output and index, then by shape."""
-        for keys in (self._tensor, codes(self._a.logical_shape, self._b.logical_shape)):
+        for keys in (self._tensor, self._shapes):
             self._join(keys, "order", self._left)
 
     def by_replacement(self) -> None:
@@ -469,8 +511,7 @@ class _Matching:
             keys.append(numbered(np.where(after < side.n, after, -1)))
         has_partner = np.zeros(side.execution.max(initial=0) + 1, np.bool_)
         has_partner[side.execution[partner >= 0]] = True
-        of_rows = list(zip(*(key.tolist() for key in keys), strict=True))
-        return side.executions(left & ~has_partner[side.execution], of_rows)
+        return side.executions(left & ~has_partner[side.execution], keys)
 
     # Steps that the ways share
 
@@ -486,20 +527,18 @@ class _Matching:
         left = self._left_without_positions()
         return Masks(left.a & self._a.is_named, left.b & self._b.is_named)
 
-    def _name_keys(
-        self, rewrite: Callable[[str | None], str | None] | None, *, with_type: bool
-    ) -> Keys:
+    def _name_keys(self, rewrite: Callable[[str], str | None] | None, *, with_type: bool) -> Keys:
         columns = []
         for name in ("op_name", "op_type") if with_type else ("op_name",):
             sides = [getattr(side, name) for side in (self._a, self._b)]
             if rewrite is not None and not (name == "op_type" and rewrite is without_counter):
-                sides = [list(map(rewrite, texts)) for texts in sides]
-            columns.append(codes(*sides))
+                sides = [texts.rewritten(rewrite) for texts in sides]
+            columns.append(alike(*sides))
         return combined(self._where, self._tensor, *columns)
 
     def _join_names(
         self,
-        rewrite: Callable[[str | None], str | None] | None,
+        rewrite: Callable[[str], str | None] | None,
         how: str,
         *,
         with_type: bool,
@@ -519,5 +558,12 @@ class _Matching:
         self._how[a] = HOW.index(how)
 
 
-def _texts(values: Iterable[str | None]) -> list[str]:
-    return sorted(value for value in values if value)
+def _texts(column: Coded[str], codes: NDArray[np.int32]) -> list[str]:
+    """Return the texts of some codes, sorted, without the empty one."""
+    found = np.unique(codes[codes != NULL_CODE]).tolist()
+    return sorted(filter(None, map(column.values.__getitem__, found)))
+
+
+def _same_values(a: Coded[str], b: Coded[str]) -> bool:
+    """Tell whether two columns have the same distinct values, None among them or not."""
+    return set(a.values) == set(b.values) and a.is_null.any() == b.is_null.any()

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from fastdump._compare.coded import coded_text
 from fastdump._compare.error_growth import unit_roundoff
 from fastdump._compare.errors_of_rows import places
 from fastdump._compare.operator_kinds import passes_values_on
-from fastdump._table.arrow_column import codes_of, is_in, is_null, text_list
+from fastdump._table.arrow_column import codes_of, is_in, is_null
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
@@ -35,10 +36,10 @@ def retyped_outputs(batch: RecordBatch) -> list[int]:
     differ = floats & (code_in_b[of_a[0]] != of_b[0])
     if not differ.any() or differ.sum() > _MOST * floats.sum():
         return []
-    op_types = text_list(batch.column("op_type"))
-    found = [row for row in np.flatnonzero(differ).tolist() if not passes_values_on(op_types[row])]
-    where = places(batch)
-    return sorted(found, key=lambda row: (int(where[row]), row))
+    found = np.flatnonzero(differ & ~coded_text(batch.column("op_type")).where(passes_values_on))
+    # Stable: rows of one place keep their order.
+    in_order: list[int] = found[np.argsort(places(batch)[found], kind="stable")].tolist()
+    return in_order
 
 
 def _are_floats(codes: NDArray[np.int64], names: list[str]) -> NDArray[np.bool_]:

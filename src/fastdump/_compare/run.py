@@ -10,6 +10,7 @@ import numpy as np
 from arro3.core import Array, Field, RecordBatch, Schema
 
 from fastdump._arguments import check_engine, parallelism
+from fastdump._compare.coded import coded_text
 from fastdump._compare.elements import ElementComparison
 from fastdump._compare.explained import with_explained
 from fastdump._compare.metrics import Metrics, text_column
@@ -26,7 +27,7 @@ from fastdump._compare.verdict import of_elements, of_statistics
 from fastdump._dump.absence import no_dump_error
 from fastdump._selection import Selection
 from fastdump._stats import What
-from fastdump._table.arrow_column import joined, text_list
+from fastdump._table.arrow_column import NULL_CODE, coded_column, joined, text_list
 from fastdump._table.buffers import column_with_nulls
 from fastdump._table.column import long_types
 from fastdump._table.selected import absence_text, selected_rows
@@ -110,7 +111,7 @@ class Comparing:
         else:
             a, b = statistics_of(self._a, self._pairs.a), statistics_of(self._b, self._pairs.b)
             metrics, bad_differ, is_rounded = compare_statistics(a, b)
-            dtypes = (text_list(batch.column("dtype")) for batch in (a, b))
+            dtypes = (coded_text(batch.column("dtype")) for batch in (a, b))
             tolerances = self._tolerances.of_pairs(*dtypes)
             verdict = of_statistics(metrics, bad_differ, is_rounded, *tolerances)
         return ComparisonTable.compared(self._columns(metrics, verdict, bad_differ), self._head())
@@ -144,6 +145,9 @@ class Comparing:
             np.append(pairs.execution_b, -1)[rows_b], rows_b >= 0
         )
         for names, side, rows in ((_OF_A, self._a, rows_a), (_OF_B, self._b, rows_b)):
+            if len(rows) == side.batch.num_rows and (rows == np.arange(len(rows))).all():
+                found |= {name: side.batch.column(of) for name, of in names.items()}
+                continue
             # Null where a side has no tensor.
             taken = column_with_nulls(np.maximum(rows, 0), rows >= 0)
             found |= {name: side.batch.column(of).take(taken) for name, of in names.items()}
@@ -155,15 +159,15 @@ class Comparing:
                 found[name] = joined((of_a, of_b))
 
         found |= metrics.columns(number)
-        found["paired_by"] = text_column(np.array(HOW, object)[pairs.how], number)
+        found["paired_by"] = coded_column(np.append(pairs.how, NULL_CODE)[number], HOW, "text")
         found["verdict"] = text_column(verdict, number)
         found["expected_error"] = column_with_nulls(
             np.zeros(len(order)), np.zeros(len(order), bool)
         )
         alone = [*_alone(self._a, self._only_a, "a"), *_alone(self._b, self._only_b, "b")]
         statuses, notes = zip(*alone, strict=True) if alone else ((), ())
-        found["status"] = text_column(np.array([*metrics.status, *statuses], object), order)
-        found["note"] = text_column(np.array([*metrics.note, *notes], object), order)
+        found["status"] = text_column(np.append(metrics.status, np.array(statuses, object)), order)
+        found["note"] = text_column(np.append(metrics.note, np.array(notes, object)), order)
         arrays = [found[name] for name in COLUMN]
         types = Schema([Field(name, found[name].type) for name in COLUMN])
         batch = RecordBatch.from_arrays(arrays, schema=KIND.schema({}, long_types(types)))

@@ -7,16 +7,21 @@ what the other side lacks is left out.
 
 from __future__ import annotations
 
-import itertools
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from fastdump._compare.content import paired_by_content
-from fastdump._compare.names import counter_of, without_counter
+from fastdump._compare.keys import occurrences, ranks
+from fastdump._compare.names import without_counter
 from fastdump._compare.operator_kinds import passes_values_on
 from fastdump._compare.order import in_order, in_order_by_anchors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _MIN_EXECUTIONS = 4
 _FIRST = 100
@@ -46,16 +51,36 @@ class Execution(NamedTuple):
     rows: Sequence[int]
 
 
-def has_running_counters(names: Sequence[str | None]) -> bool:
-    """Tell whether nearly all names, in the order of execution, end with an increasing number."""
-    if len(names) > _FIRST and not has_running_counters(names[:_FIRST]):
-        return False
-    numbers = [counter_of(name) for name in names]
-    counted = [number for number in numbers if number is not None]
-    if len(numbers) < _MIN_EXECUTIONS or len(counted) < _MIN_COUNTED * len(numbers):
-        return False
-    n_ascending = sum(x < y for x, y in itertools.pairwise(counted))
-    return n_ascending >= _MIN_ASCENDING * (len(counted) - 1)
+def where_counters_run(where: NDArray[np.int64], counter: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places where nearly all names end with a number, and these increase.
+
+    Parameters
+    ----------
+    where, counter : ndarray of int64, shape (executions,)
+        In the order of execution: the rank and step as one number, and the number that the name
+        ends with, -1 if there is none.
+    """
+    group, n_groups = ranks(where)
+    in_groups = np.argsort(group, kind="stable")
+    group, counter = group[in_groups], counter[in_groups]
+    # A few names tell of most places that counters do not run there.
+    run = _counters_run(group, counter, n_groups)
+    first = occurrences(group) < _FIRST
+    run &= _counters_run(group[first], counter[first], n_groups)
+    return np.unique(where)[run]
+
+
+def _counters_run(
+    group: NDArray[np.int64], counter: NDArray[np.int64], n_groups: int
+) -> NDArray[np.bool_]:
+    n = np.bincount(group, minlength=n_groups)
+    counted = counter >= 0
+    of_counted, counter = group[counted], counter[counted]
+    n_counted = np.bincount(of_counted, minlength=n_groups)
+    ascends = (of_counted[1:] == of_counted[:-1]) & (counter[1:] > counter[:-1])
+    n_ascending = np.bincount(of_counted[1:][ascends], minlength=n_groups)
+    is_counted = (n >= _MIN_EXECUTIONS) & (n_counted >= _MIN_COUNTED * n)
+    return np.asarray(is_counted & (n_ascending >= _MIN_ASCENDING * (n_counted - 1)))
 
 
 def in_sequence(

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastdump._compare.coded import coded_text
 from fastdump._compare.mask_constants import largest_near
 from fastdump._compare.metrics import Metrics
-from fastdump._table.arrow_column import integer_array, is_in, is_null, real_array, text_list
+from fastdump._table.arrow_column import integer_array, is_in, is_null, real_array
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
@@ -105,11 +106,11 @@ def _count_bad(metrics: Metrics, a: RecordBatch, b: RecordBatch) -> NDArray[np.b
 def _set_statuses(metrics: Metrics, a: RecordBatch, b: RecordBatch) -> None:
     metrics.note[:] = NOTE
     for side, batch in (("b", b), ("a", a)):
-        statuses, notes = text_list(batch.column("status")), text_list(batch.column("note"))
-        for i, status in enumerate(statuses):
-            if status != "ok":
-                metrics.status[i] = status or ""
-                metrics.note[i] = f"{side}: {notes[i] or status}; {NOTE}"
+        statuses, notes = (coded_text(batch.column(name)) for name in ("status", "note"))
+        for i in np.flatnonzero(statuses.where(lambda status: status != "ok")).tolist():
+            status = statuses[i]
+            metrics.status[i] = status or ""
+            metrics.note[i] = f"{side}: {notes[i] or status}; {NOTE}"
     counts = [integer_array(batch.column("count")) for batch in (a, b)]
     known = ~is_null(a.column("count")) & ~is_null(b.column("count"))
     numbers, is_known = metrics.integers["count"]

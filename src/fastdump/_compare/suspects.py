@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fastdump._compare.errors_of_rows import lanes
+from fastdump._compare.coded import coded_shapes, coded_text
+from fastdump._compare.errors_of_rows import RowsByNumber, lanes
+from fastdump._compare.keys import bits_of, key_of
 from fastdump._compare.operator_kinds import passes_values_on
 from fastdump._compare.where import NULL
 from fastdump._table.arrow_column import (
@@ -16,8 +18,6 @@ from fastdump._table.arrow_column import (
     is_in,
     is_null,
     real_array,
-    shape_list,
-    text_list,
 )
 from fastdump._words.quantities import is_integer
 
@@ -60,22 +60,29 @@ class Suspects:
             is_in(batch.column("io"), (io,)) for io in ("input", "output")
         )
         self._is_unpaired = is_null(batch.column("paired_by"))
-        self._op_types = text_list(batch.column("op_type"))
-        self._dtypes = text_list(batch.column("dtype_a"))
+        self._computes = ~coded_text(batch.column("op_type")).where(passes_values_on)
+        is_integer_row = coded_text(batch.column("dtype_a")).where(is_integer)
         self._place = {
             "a": np.arange(batch.num_rows),
             "b": integer_array(batch.column("execution_b"), null=NULL),
         }
-        self._shapes = {side: shape_list(batch.column(f"shape_{side}")) for side in "ab"}
-        self._content_of = {
-            side: [
-                real_array(batch.column(f"{name}_{side}")).tolist()
-                for name in ("max", "min", "mean")
-            ]
+        self._shapes = {side: coded_shapes(batch.column(f"shape_{side}")) for side in "ab"}
+        self._mean = {side: real_array(batch.column(f"mean_{side}")) for side in "ab"}
+        self._ends, self._is_telling = {}, {}
+        for side in "ab":
+            largest, smallest = (real_array(batch.column(f"{x}_{side}")) for x in ("max", "min"))
+            self._ends[side] = key_of(self._lane, bits_of(largest), bits_of(smallest))
+            # Constants and flags are alike without being one tensor.
+            telling = (
+                ~np.isnan(largest) & ~np.isnan(smallest) & (largest != smallest) & ~is_integer_row
+            )
+            self._is_telling[side] = telling
+        self._only_in = {side: is_in(batch.column("status"), (f"only_in_{side}",)) for side in "ab"}
+        is_made = self._is_output & ~self._is_unpaired
+        self._outputs = {
+            side: RowsByNumber(self._ends[side], np.flatnonzero(is_made & self._is_telling[side]))
             for side in "ab"
         }
-        self._only_in = {side: is_in(batch.column("status"), (f"only_in_{side}",)) for side in "ab"}
-        self._outputs = {side: self._outputs_by_content(side) for side in "ab"}
 
     def behind(self, rows: NDArray[np.int64]) -> Suspicion | None:
         """Return what stands behind the operator with these rows, None if nothing tells."""
@@ -99,31 +106,19 @@ class Suspects:
                 return Suspicion("parameter", row)
         return None
 
-    def _outputs_by_content(self, side: str) -> dict[Hashable, list[int]]:
-        outputs: dict[Hashable, list[int]] = {}
-        for row in np.flatnonzero(self._is_output & ~self._is_unpaired).tolist():
-            content = self._content(row, side)
-            if content is not None:
-                outputs.setdefault(content, []).append(row)
-        return outputs
-
-    def _content(self, row: int, side: str) -> Hashable | None:
-        largest, smallest, mean = (column[row] for column in self._content_of[side])
-        # Constants and flags are alike without being one tensor.
-        if math.isnan(largest) or largest == smallest or is_integer(self._dtypes[row]):
-            return None
-        # Another order of the elements rounds their sum otherwise.
-        return int(self._lane[row]), largest, smallest, float(f"{mean:.9g}")
-
     def _maker(self, row: int, side: str) -> int | None:
         """Return the last paired output of one side before an input that has its content."""
-        place = self._place[side]
-        found = [
-            output
-            for output in self._outputs[side].get(self._content(row, side), ())
-            if place[output] < place[row]
-        ]
-        return max(found, key=lambda output: int(place[output]), default=None)
+        if not self._is_telling[side][row]:
+            return None
+        place, mean = self._place[side], self._mean[side]
+        outputs = self._outputs[side][int(self._ends[side][row])]
+        before = outputs[place[outputs] < place[row]]
+        # The first of several of the latest execution.
+        for output in before[np.argsort(~place[before], kind="stable")].tolist():
+            # Another order of the elements rounds their sum otherwise.
+            if float(f"{mean[output]:.9g}") == float(f"{mean[row]:.9g}"):
+                return int(output)
+        return None
 
     def _is_made_alike(self, row: int) -> bool:
         """Tell whether one operator made an input on both sides."""
@@ -145,7 +140,7 @@ class Suspects:
         among = self._only_in[side] & (where == where[row]) & (place < place[row])
         chosen = np.flatnonzero(among)
         for other in chosen[np.argsort(place[chosen], kind="stable")].tolist():
-            if not passes_values_on(self._op_types[other]):
+            if self._computes[other]:
                 yield other
 
 

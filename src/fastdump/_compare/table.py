@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastdump._atomic import replacing
+from fastdump._compare.coded import coded_text
 from fastdump._compare.error_growth import unit_roundoff
 from fastdump._compare.errors_of_rows import row_errors
 from fastdump._compare.operator_kinds import passes_values_on
@@ -140,8 +141,9 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
         rows = retyped_outputs(self._batch)
         if not rows:
             return None
-        op_types, op_names = (text_list(self._batch.column(f"op_{x}")) for x in ("type", "name"))
-        names = {(op_types[row], op_names[row]) for row in rows}
+        columns = (self._batch.column(name) for name in ("op_type", "op_name"))
+        op_types, op_names = (column.take(np.array(rows)) for column in columns)
+        names = set(zip(text_list(op_types), text_list(op_names), strict=True))
         return RetypedOperators(self[rows[0]], len(names))
 
     def _most_explained(self) -> Explained | None:
@@ -195,11 +197,7 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
     def unpaired_casts(self) -> NDArray[np.bool_]:
         """Which rows are tensors of casts and copies that one side does without, shape (rows,)."""
         is_alone = self.unpaired & self._is("status", *NO_PARTNER)
-        of_casts = np.zeros(len(self), np.bool_)
-        op_types = text_list(self._batch.column("op_type")) if is_alone.any() else []
-        for row in np.flatnonzero(is_alone).tolist():
-            of_casts[row] = passes_values_on(op_types[row])
-        return of_casts
+        return is_alone & coded_text(self._batch.column("op_type")).where(passes_values_on)
 
     @property
     def first_divergence(self) -> DivergentOperator | None:

@@ -10,16 +10,14 @@ import numpy as np
 from arro3.core import list_flatten, list_offsets
 
 from fastdump import _core
+from fastdump._compare.coded import coded_shapes, coded_text
 from fastdump._compare.logical_order import ORDERS, Stored
 from fastdump._compare.side import Side
 from fastdump._table.arrow_column import (
     NULL_CODE,
-    codes_of,
     integer_array,
     is_in,
     is_null,
-    shape_list,
-    text_list,
     values,
 )
 from fastdump._table.tensor_places import places
@@ -41,42 +39,41 @@ class Tensors:
     """The tensors of one side as headers describe them, in the order of the pairs."""
 
     def __init__(self, side: Side, rows: NDArray[np.int64]) -> None:
-        self._table = side.table[rows]
-        batch = self._table.batch
-        self.dtype = text_list(batch.column("dtype"))
-        self.format = text_list(batch.column("format"))
-        self.note = text_list(batch.column("note"))
-        self.shape = shape_list(batch.column("shape"))
-        self.nbytes = integer_array(batch.column("nbytes"))
-        self.is_reported = is_in(batch.column("source"), ("csv",))
+        self._table, self._rows = side.table, rows
+        # Rows are not taken where all are there, in order.
+        n_rows = side.batch.num_rows
+        self._is_whole = len(rows) == n_rows and bool((rows == np.arange(n_rows)).all())
+        self.dtype = coded_text(self._column("dtype"))
+        self.format = coded_text(self._column("format"))
+        self.status = coded_text(self._column("status"))
+        self.note = coded_text(self._column("note"))
+        self.shape = coded_shapes(self._column("shape"))
+        self.nbytes = integer_array(self._column("nbytes"))
+        self.is_reported = is_in(self._column("source"), ("csv",))
         private = {
             name
             for number, name in enumerate(_core.tensor_formats())
             if _core.is_private_format(number)
         }
-        numbered = {name for name in self.format if name is not None and name.isdecimal()}
-        self.is_private = is_in(batch.column("format"), private | numbered)
-        self.is_slice = ~is_null(batch.column("thread_id"))
-        self.is_fortran = np.array([_FORTRAN in (note or "") for note in self.note], np.bool_)
+        self.is_private = self.format.where(
+            lambda name: name is not None and (name in private or name.isdecimal())
+        )
+        self.is_slice = ~is_null(self._column("thread_id"))
+        self.is_fortran = self.note.where(lambda note: _FORTRAN in (note or ""))
 
-    @property
-    def is_odd(self) -> NDArray[np.bool_]:
-        """Tensors that may have to be brought into their logical order."""
-        return self.is_private | self.is_slice | self.is_fortran
-
-    @cached_property
-    def status(self) -> list[str | None]:
-        """Statuses of the payloads, according to headers."""
-        return text_list(self._table.batch.column("status"))
+    def _column(self, name: str) -> Array:
+        """Return a column of all pairs."""
+        column = self._table.batch.column(name)
+        return column if self._is_whole else column.take(self._rows)
 
     def is_status(self, status: str) -> NDArray[np.bool_]:
-        """Return which tensors have a status."""
-        return is_in(self._table.batch.column("status"), (status,))
+        """Return which tensors have a status, according to headers."""
+        return self.status.where(lambda name: name == status)
 
     @cached_property
     def _states(self) -> NDArray[np.int64]:
         """State of the file of each row."""
-        return self._table.file_states.of_all(self._table.batch.column("path"))
+        return self._table.file_states.of_all(self._column("path"))
 
     def places(
         self, rows: NDArray[np.int64], layouts: Mapping[int, _core.HostLayout]
@@ -90,24 +87,23 @@ class Tensors:
         layouts
             How elements become a host array, by position in `rows`.
         """
-        column = self._table.batch.column
-        codes, names = codes_of(column("dtype").take(rows))
+        taken, column = self._rows[rows], self._table.batch.column
+        codes, names = self.dtype.codes[rows].astype(np.int64), self.dtype.values
         bits = np.array([*(BITS.get(name, 8) for name in names), 8], np.int64)[codes]
-        nbytes = integer_array(column("nbytes").take(rows))
         return places(
             self._table.root or "",
-            column("path").take(rows),
+            column("path").take(taken),
             states=self._states[rows],
-            offsets=integer_array(column("offset").take(rows)),
+            offsets=integer_array(column("offset").take(taken)),
             dtypes=np.where(codes == NULL_CODE, len(names), codes),
             dtype_names=[*names, ""],
-            n_elements=_n_elements(column("shape").take(rows), nbytes, bits),
+            n_elements=_n_elements(column("shape").take(taken), self.nbytes[rows], bits),
             layouts=layouts,
         )
 
     def tensor(self, row: int) -> Tensor:
         """Return the tensor of a row; errors as of `StatsRow.tensor`."""
-        return self._table[row].tensor()
+        return self._table[int(self._rows[row])].tensor()
 
     def stored(self, row: int, other: Tensors) -> Stored:
         """Return how the tensor of a row is stored; only its file tells everything.

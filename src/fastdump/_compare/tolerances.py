@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from fastdump._compare.coded import Coded, coded_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,11 +91,10 @@ class Tolerances:
         return replace(_DEFAULTS[coarser], **asked)
 
     def of_pairs(
-        self, dtype_a: Sequence[str | None], dtype_b: Sequence[str | None]
+        self, dtype_a: Coded[str], dtype_b: Coded[str]
     ) -> tuple[list[Tolerance], NDArray[np.int64]]:
         """Return the distinct tolerances of pairs of tensors, and the index of each pair's own."""
-        pairs = list(zip(dtype_a, dtype_b, strict=True))
-        of_types = {types: self.of(*types) for types in set(pairs)}
-        different = list(dict.fromkeys(of_types.values()))
-        numbers = {types: different.index(tolerance) for types, tolerance in of_types.items()}
-        return different, np.array([numbers[types] for types in pairs], np.int64)
+        pairs = coded_rows(dtype_a, dtype_b)
+        different: dict[Tolerance, int] = {}
+        numbers = [different.setdefault(self.of(*types), len(different)) for types in pairs.values]
+        return list(different), np.array(numbers, np.int64)[pairs.codes]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from fastdump._compare.coded import coded_text, replaced
 from fastdump._compare.errors_of_rows import places
-from fastdump._table.arrow_column import column_of, is_in, real_array, text_list
+from fastdump._table.arrow_column import is_in, real_array
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
@@ -25,9 +27,9 @@ def without_uninitialised(batch: RecordBatch) -> RecordBatch:
     Inputs of the operators that run next have none either if they have the same content: what reads
     such memory may write over it.
     """
-    op_types = text_list(batch.column("op_type"))
-    of_type = {op_type: bool(op_type and _ALLOCATES.match(op_type)) for op_type in set(op_types)}
-    allocates = np.array([of_type[op_type] for op_type in op_types], np.bool_)
+    allocates = coded_text(batch.column("op_type")).where(
+        lambda op_type: op_type and _ALLOCATES.match(op_type)
+    )
     compared = is_in(batch.column("verdict"), ("close", "similar", "diverges"))
     written_by_none = np.flatnonzero(allocates & compared & is_in(batch.column("io"), ("output",)))
     if not len(written_by_none):
@@ -42,11 +44,12 @@ def without_uninitialised(batch: RecordBatch) -> RecordBatch:
         soon = np.arange(row + 1, min(row + 1 + _SOON, batch.num_rows))
         alike = is_input[soon] & (contents[soon] == contents[row]).all(axis=1)
         rows.update(soon[alike].tolist())
-    columns = {name: text_list(batch.column(name)) for name in ("verdict", "note")}
-    for row in rows:
-        columns["verdict"][row] = None
-        columns["note"][row] = "; ".join(filter(None, (columns["note"][row], _NOTE)))
-    for name, texts in columns.items():
+    changed: dict[str, Callable[[str | None], str | None]] = {
+        "verdict": lambda verdict: None,
+        "note": lambda note: "; ".join(filter(None, (note, _NOTE))),
+    }
+    for name, change in changed.items():
+        column = replaced(batch.column(name), np.array(sorted(rows)), change)
         number = batch.column_names.index(name)
-        batch = batch.set_column(number, batch.schema.field(name), column_of(texts, "text"))
+        batch = batch.set_column(number, batch.schema.field(name), column)
     return batch

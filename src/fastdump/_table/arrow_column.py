@@ -87,12 +87,17 @@ def is_null(column: Array) -> NDArray[np.bool_]:
     bitmap = array.buffers[0]
     if bitmap is None:  # a column of type null has no buffers
         return np.ones(len(column), np.bool_)
+    return ~_bits(array, bitmap)
+
+
+def _bits(array: ArrowArray, bitmap: int) -> NDArray[np.bool_]:
+    """Return the bits that a buffer of an exported column has for its rows, a new array."""
     first = array.offset // 8
     last = (array.offset + array.length + 7) // 8
     packed = buffer_bytes(bitmap, first, last - first)
     start = array.offset % 8
-    valid = np.unpackbits(packed, bitorder="little")[start : start + array.length]
-    return np.logical_not(valid)
+    bits = np.unpackbits(packed, bitorder="little")[start : start + array.length]
+    return bits.astype(np.bool_)
 
 
 def values(column: Array, dtype: type[np.generic]) -> NDArray[Any]:
@@ -126,8 +131,10 @@ def integer_array(column: Array, *, null: int = 0) -> NDArray[np.int64]:
 
 def boolean_array(column: Array) -> NDArray[np.bool_]:
     """Return a column of booleans, False in the place of nulls."""
-    is_true: NDArray[np.bool_] = np.array([bool(value) for value in column.to_pylist()], np.bool_)
-    return is_true
+    if len(column) == 0:
+        return np.zeros(0, np.bool_)
+    array, _capsule = exported(column)
+    return _bits(array, array.buffers[1]) & ~is_null(column)
 
 
 def text_list(column: Array) -> list[str | None]:
