@@ -329,6 +329,7 @@ def test_a_file_that_is_no_dump_and_one_that_vanishes(tmp_path: Path) -> None:
         logical=False,
         names=None,
         threads=1,
+        io_depth=None,
         engine="auto",
         follow_links=False,
         selection=fastdump.Selection(),

@@ -107,6 +107,19 @@ def test_workers_have_one_thread_unless_told(demos: Demos) -> None:
         assert set(here.threads) == {expected}
 
 
+def test_a_file_that_is_replaced_later(tmp_path: Path, executor: Executor) -> None:
+    """A row knows in which state its file was read, though that was in another process."""
+    for root in plain_trees(tmp_path)[:1]:
+        table = fastdump.stats(root, executor=executor)
+        row = next(row for row in table if row.io)
+        assert row.tensor().nbytes == row.nbytes
+        path = Path(row.file())
+        (tmp_path / "new").write_bytes(path.read_bytes())
+        (tmp_path / "new").rename(path)
+        with pytest.raises(fastdump.FileChangedError):
+            row.tensor()
+
+
 def test_work_is_cut_by_bytes(tmp_path: Path) -> None:
     """One large file is a part of its own, and small ones share."""
     for i in range(64):
@@ -150,6 +163,8 @@ def test_an_error_of_a_worker(
 ) -> None:
     with pytest.raises(ValueError, match="engine"):
         fastdump.stats(demos.model, executor=executor, engine="fast")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="threads"):
+        fastdump.stats(demos.model, executor=executor, threads=0)
     assert len(fastdump.stats(demos.overflow, executor=executor))
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -17,31 +17,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from fastdump import _core
-from fastdump._progress import INTERVAL_S, reporting
+from fastdump._progress import reporting
 from fastdump._scan import Finish, Place, TableScan
 from fastdump._selection import Selection
 from fastdump._table.concat import concat
 from fastdump._table.stats_table import StatsTable
+from fastdump._workers import FILE_NBYTES, cut, results
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_PARTS_PER_WORKER = 8
-"""So many that workers which are done early help the others, and few enough to cost nothing."""
-
-_UNKNOWN_WORKERS = 8
-
-_IN_FLIGHT_PER_WORKER = 2
-"""Parts that are handed over at once: a worker has its next one, and an end comes soon."""
-
 _MAX_MEASURED_FILES = 20_000
 """Of so many files sizes are asked for. Parts of more files differ less, by and large."""
 
-_FILE_NBYTES = 1 << 16
-"""What opening a file costs, in bytes that could be read meanwhile."""
-
 Positions: TypeAlias = "NDArray[np.uint32]"
-_Result: TypeAlias = "tuple[StatsTable, _core.Progress]"
+_Result: TypeAlias = "tuple[StatsTable, NDArray[np.int64], _core.Progress]"
+"""Rows, the state of the file of each, which no pickle of a table has, and how much that was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +61,6 @@ class _Part(NamedTuple):
     """What a worker gets."""
 
     files: Any
-    n_files: int
     place: Place
     selection: Selection
     options: dict[str, Any]
@@ -108,44 +98,32 @@ def scan_parts(
         Others of `TableScan`.
     """
     index, positions = files
-    n_workers = _n_workers(executor)
-    parts = [
-        _Part(_from_anywhere(index.part(part.data)), len(part), place, selection, options)
-        for part in _cut(index, positions, n_workers * _PARTS_PER_WORKER)
-    ]
+    ranges = cut(_costs(index, positions), executor)
+    parts = (
+        _Part(
+            _from_anywhere(index.part(np.ascontiguousarray(positions[part]).data)),
+            place,
+            selection,
+            options,
+        )
+        for part in ranges
+    )
     reached = PartsProgress(files_found=len(positions))
     tables: dict[int, StatsTable] = {}
     with (
         reporting(progress) as on_progress,
-        closing(_results(executor, parts, threads or 1, n_workers * _IN_FLIGHT_PER_WORKER)) as done,
+        closing(results(executor, _scan_part, parts, threads=threads)) as done,
     ):
         for finished in done:
-            for number, (table, part) in finished.items():
-                tables[number] = table
-                reached = reached.after(parts[number].n_files, part)
+            for number, (table, states, part) in finished.items():
+                tables[number] = table.with_states(states)
+                n_files = ranges[number].stop - ranges[number].start
+                reached = reached.after(n_files, part)
             if on_progress is not None:
                 on_progress(reached)
     table = concat(tables[number] for number in sorted(tables))
     counts = Counter(table.skipped) + Counter(skipped)
-    return finish(StatsTable(table, skipped=dict(sorted(counts.items()))))
-
-
-def _results(
-    executor: Executor, parts: list[_Part], threads: int, n_in_flight: int
-) -> Generator[dict[int, _Result], None, None]:
-    """Yield the results of parts by number as they come, and nothing now and then."""
-    waiting = list(enumerate(parts))[::-1]
-    running: dict[Future[_Result], int] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < n_in_flight:
-                number, part = waiting.pop()
-                running[executor.submit(_scan_part, part, threads)] = number
-            done, _ = wait(running, timeout=INTERVAL_S, return_when=FIRST_COMPLETED)
-            yield {running.pop(future): future.result() for future in done}
-    finally:
-        for future in running:
-            future.cancel()
+    return finish(table.with_skipped(dict(sorted(counts.items()))))
 
 
 def _scan_part(part: _Part, threads: int) -> _Result:
@@ -156,13 +134,8 @@ def _scan_part(part: _Part, threads: int) -> _Result:
         [], part.selection, files=files, place=part.place, threads=threads, **part.options
     )
     scan.run()
-    return scan.rows(), scan.progress()
-
-
-def _n_workers(executor: Executor) -> int:
-    # Process and thread pools and loky tell it; others need not.
-    number = getattr(executor, "_max_workers", None)
-    return number if isinstance(number, int) and number > 0 else _UNKNOWN_WORKERS
+    rows = scan.rows()
+    return rows, rows.file_states.of_rows, scan.progress()
 
 
 def _from_anywhere(files: Any) -> Any:
@@ -172,15 +145,12 @@ def _from_anywhere(files: Any) -> Any:
     return [(os.path.join(here, path), *others) for path, *others in directories], *rest  # noqa: PTH118
 
 
-def _cut(index: _core.Index, positions: Positions, n_parts: int) -> list[Positions]:
-    """Return files in parts that take about as long as each other, neighbours together."""
-    cost = np.full(len(positions), _FILE_NBYTES, np.int64)
+def _costs(index: _core.Index, positions: Positions) -> NDArray[np.int64]:
+    """Return what reading each file takes."""
+    cost = np.full(len(positions), FILE_NBYTES, np.int64)
     if len(positions) <= _MAX_MEASURED_FILES:
         cost += [_nbytes(index.record(position)[0]) for position in positions.tolist()]
-    begins = np.cumsum(cost) - cost
-    part_of = begins * n_parts // max(int(cost.sum()), 1)
-    cuts = np.flatnonzero(np.diff(part_of)) + 1
-    return [np.ascontiguousarray(part) for part in np.split(positions, cuts)]
+    return cost
 
 
 def _nbytes(path: str) -> int:

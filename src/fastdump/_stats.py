@@ -257,11 +257,17 @@ def _scanned(
 
 
 def headers_of(
-    what: What, *, level: str = "header", follow_links: bool = False, **options: Any
+    what: What,
+    *,
+    level: str = "header",
+    follow_links: bool = False,
+    executor: Executor | None = None,
+    **options: Any,
 ) -> StatsTable:
     """Return a table of `what`, made from headers alone unless `level` asks for more.
 
-    `options` are those of `TableScan`.
+    The workers of an executor, if there is one, read the files of paths. Other options are those of
+    `TableScan`.
 
     Raises
     ------
@@ -273,4 +279,8 @@ def headers_of(
     source = source_of(what)
     if isinstance(source, StatsTable):
         return source
-    return _scanned(source, Selection(), level=level, follow_links=follow_links, **options)
+    options |= {"level": level, "follow_links": follow_links}
+    if executor is None or isinstance(source, Dump):
+        return _scanned(source, Selection(), **options)
+    options |= {"progress": None, "as_rank": None, "base": None, "shard": None}
+    return _scanned_by(executor, source, Selection(), **options)

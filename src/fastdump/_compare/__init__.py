@@ -25,6 +25,8 @@ from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._stats import What
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from typing_extensions import Unpack
 
 __all__ = [
@@ -55,6 +57,7 @@ def compare(
     engine: Engine = "auto",
     progress: bool | Callable[[CompareProgress], object] | None = None,
     follow_links: bool = False,
+    executor: Executor | None = None,
     **conditions: Unpack[Conditions],
 ) -> ComparisonTable:
     """Compare two dumps of one model: two versions, a device and a reference, two ranks.
@@ -95,6 +98,10 @@ def compare(
         ten times a second with a `CompareProgress`. An exception that it raises ends everything.
     follow_links
         Whether to follow symbolic links below directories.
+    executor
+        Any `concurrent.futures.Executor`, whose workers read headers and tensors; as for `stats`.
+        Tensors are paired here, and so are the headers of a `Dump` read. It does not matter for
+        tables.
     **conditions
         Which tensors of `a`, with their partners, and which tensors without a partner; `Selection`
         says what each condition means.
@@ -137,6 +144,7 @@ def compare(
             io_depth=io_depth,
             engine=engine,
             follow_links=follow_links,
+            executor=executor,
             selection=Selection.of(conditions),
         )
         comparing.run(on_progress)

@@ -39,7 +39,7 @@ _MAX_MASK_NBYTES = 1 << 30
 _PAIRS = 1 << 16
 """So many are given to the core together: what it keeps of each is needed for these only."""
 
-_NOT_COMPARED = "interrupted before this pair"
+NOT_COMPARED = "interrupted before this pair"
 
 _Layouts: TypeAlias = tuple[_core.HostLayout, _core.HostLayout]
 
@@ -79,7 +79,7 @@ class ElementComparison:
     def run(self, on_progress: Callable[[CompareProgress], object] | None) -> None:
         """Compare; an exception of `on_progress` or Ctrl-C leaves what was done before."""
         metrics = self.metrics
-        metrics.set_status(np.arange(len(metrics)), "not_compared", _NOT_COMPARED)
+        metrics.set_status(np.arange(len(metrics)), "not_compared", NOT_COMPARED)
         left = self._without_those_that_cannot()
         in_logical_order = left & self._needs_logical_order
         a, b = self._a, self._b

@@ -59,6 +59,14 @@ class Metrics:
         self.status[rows] = status
         self.note[rows] = note
 
+    def set_part(self, rows: slice, part: Metrics) -> None:
+        """Set metrics, status and note of some pairs, one after another."""
+        for name, reals in part.reals.items():
+            self.reals[name][rows] = reals
+        for name, (numbers, known) in part.integers.items():
+            self.integers[name][0][rows], self.integers[name][1][rows] = numbers, known
+        self.status[rows], self.note[rows] = part.status, part.note
+
     def columns(self, pairs: NDArray[np.int64]) -> dict[str, Array]:
         """Return the metrics of some pairs as columns, null where the number of a pair is -1.
 

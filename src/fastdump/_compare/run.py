@@ -10,6 +10,7 @@ import numpy as np
 from arro3.core import Array, Field, RecordBatch, Schema
 
 from fastdump._arguments import check_engine, parallelism
+from fastdump._compare.by_workers import ComparisonByWorkers
 from fastdump._compare.coded import coded_text
 from fastdump._compare.elements import ElementComparison
 from fastdump._compare.explained import with_explained
@@ -33,6 +34,8 @@ from fastdump._table.column import long_types
 from fastdump._table.selected import absence_text, selected_rows
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from numpy.typing import NDArray
 
 # Columns of one side and what they are called in its table.
@@ -71,25 +74,44 @@ class Comparing:
         engine: str,
         follow_links: bool,
         selection: Selection,
+        executor: Executor | None = None,
     ) -> None:
         check_engine(engine)
         at_once = parallelism(threads, io_depth)
-        self._a = side_of(a, follow_links=follow_links, **at_once)
-        self._b = side_of(b, follow_links=follow_links, **at_once)
+        reading: dict[str, Any] = {
+            "threads": threads,
+            "io_depth": io_depth,
+            "follow_links": follow_links,
+            "executor": executor,
+        }
+        self._a = side_of(a, **reading)
+        self._b = side_of(b, **reading)
         check_alike(self._a, self._b)
         pairs = pair(self._a, self._b, names)
         self._pairs, self._only_a, self._only_b = _selected(self._a, self._b, pairs, selection)
         self._tolerances = tolerances
-        self._elements: ElementComparison | None = None
-        if self._a.is_dump:
+        self._elements: ElementComparison | ComparisonByWorkers | None = None
+        options: dict[str, Any] = {
+            "tolerances": tolerances,
+            "kl": kl,
+            "logical": logical,
+            "engine": engine,
+        }
+        if self._a.is_dump and executor is not None:
+            self._elements = ComparisonByWorkers(
+                executor,
+                (self._a, self._pairs.a),
+                (self._b, self._pairs.b),
+                threads=threads,
+                io_depth=io_depth,
+                **options,
+            )
+        elif self._a.is_dump:
             self._elements = ElementComparison(
                 Tensors(self._a, self._pairs.a),
                 Tensors(self._b, self._pairs.b),
-                tolerances=tolerances,
-                kl=kl,
-                logical=logical,
                 at_once=at_once,
-                engine=engine,
+                **options,
             )
 
     def run(self, on_progress: Callable[[CompareProgress], object] | None) -> None:

@@ -46,6 +46,8 @@ class Side:
 def side_of(what: What, **reading: Any) -> Side:
     """Return what the caller gave as a side of a comparison; `reading` as of `headers_of`.
 
+    The workers of an executor, if there is one, read the headers of paths.
+
     Raises
     ------
     NoDumpError

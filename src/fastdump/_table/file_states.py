@@ -45,6 +45,11 @@ class FileStates:
         of_code[codes[: len(known_paths)]] = integer_array(states)
         return of_code[codes[len(known_paths) :]]
 
+    @property
+    def of_rows(self) -> NDArray[np.int64]:
+        """The states as they were given, one for each path; 0 for null."""
+        return np.empty(0, np.int64) if self._columns is None else integer_array(self._columns[1])
+
     def renamed(self, rename: Callable[[Array], Array]) -> FileStates:
         """Return the same states of files whose paths in the table `rename` changes."""
         if self._columns is None:

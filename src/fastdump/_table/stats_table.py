@@ -223,6 +223,15 @@ class StatsTable(ColumnTable[StatsRow]):
         """Return the table with some notes more."""
         return self._changed(self._batch, notes=[*self.notes, *notes]) if notes else self
 
+    def with_skipped(self, skipped: Mapping[str, int]) -> StatsTable:
+        """Return the table of a scan that skipped so many files, by reason."""
+        return self._changed(self._batch, skipped=dict(skipped))
+
+    def with_states(self, states: NDArray[np.int64]) -> StatsTable:
+        """Return the table with the state of the file of each row, 0 where it is not known."""
+        known = column_with_nulls(states, states != 0)
+        return self._changed(self._batch, states=FileStates(self._batch.column("path"), known))
+
     def filled(self, name: str, value: int | str) -> StatsTable:
         """Return the table with a value in all rows where a column of integers or text is null."""
         column = self._batch.column(name)
