@@ -187,22 +187,3 @@ def test_ctrl_c_hands_over_no_more(demos: Demos) -> None:
         fastdump.stats(demos.model, executor=here, progress=interrupt)
     assert 0 < here.n_submitted < 64
     assert threading.active_count() < 20
-
-
-def test_dask(demos: Demos) -> None:
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as local,
-        distributed.Client(local) as client,
-    ):
-        table = fastdump.stats(demos.model, executor=client.get_executor())
-    assert_same_table(table, fastdump.stats(demos.model))
-
-
-def test_loky(demos: Demos) -> None:
-    loky = pytest.importorskip("loky", reason="loky is not installed")
-    with loky.get_reusable_executor(max_workers=2) as pool:
-        table = fastdump.stats(demos.model, executor=pool)
-    assert_same_table(table, fastdump.stats(demos.model))

@@ -99,8 +99,9 @@ def stats(
         below `what` decides. `concat` joins them. A shard may be without a row.
     executor
         Any `concurrent.futures.Executor`, whose workers read the files: a process pool, or that of
-        dask or loky. They see the same files under the same paths. `threads` and `io_depth` are
-        then for each worker, `threads` by default one. The names of files are listed here.
+        dask, loky, MPI or ray. They see the same files under the same paths. `threads` and
+        `io_depth` are then for each worker, `threads` by default one. The names of files are listed
+        here.
     **conditions
         Which tensors to read; `Selection` says what each condition means.
 
