@@ -27,6 +27,7 @@ SECTIONS = {
     "convert": "Conversion to npy files",
     "triage": "Triage of many small files, full level and all",
     "commands": "Commands on many small files, beside the core's scan of them",
+    "executors": "Two workers of an executor, already started, beside one call with two threads",
     "compare": "Comparison of two files; the peer is numpy",
     "import": "Import, beyond what numpy takes",
 }
