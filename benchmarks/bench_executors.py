@@ -12,11 +12,13 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from benchmarks.dump_files import write_chains
 from benchmarks.executor_process import ENGINES, N_WORKERS, ExecutorProcess, is_installed
 from benchmarks.report import Report, Requirement, Row
-from benchmarks.scale import N_COMMAND_FILES, QUICK, ROUNDS
+from benchmarks.scale import N_COMMAND_FILES, QUICK
 from benchmarks.side_by_side import side_by_side
 
 # A quick run looks whether the engines work; starting ray takes longer than all that.
 _ENGINES = [engine for engine in ENGINES if not (QUICK and engine == "ray")]
+_CALLS = [*((engine, "stats") for engine in _ENGINES), ("process pool", "compare")]
+_ROUNDS = 3 if QUICK else 5
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +32,7 @@ def dump(directory: Path) -> Iterator[Path]:
         shutil.rmtree(root)
 
 
-@pytest.mark.parametrize("function", ["stats", "compare"])
-@pytest.mark.parametrize("engine", _ENGINES)
+@pytest.mark.parametrize(("engine", "function"), _CALLS)
 def test_executor(
     benchmark: BenchmarkFixture, report: Report, dump: Path, engine: str, function: str
 ) -> None:
@@ -42,7 +43,7 @@ def test_executor(
     with ExecutorProcess(engine) as process:
         timings = side_by_side(
             benchmark,
-            ROUNDS,
+            _ROUNDS,
             (engine, lambda: process.call(function, *paths, by_workers=True)),
             {"threads": lambda: process.call(function, *paths, by_workers=False)},
         )

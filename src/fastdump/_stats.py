@@ -205,7 +205,10 @@ def _shard_of(paths: list[bytes], i: int, n: int, *, follow_links: bool) -> dict
     index = _core.Index(paths, follow_links=follow_links, every_file=True)
     if not len(index):
         raise no_dump_error(paths_text(map(os.fsdecode, paths)), index.skipped())
-    positions = np.frombuffer(index.shard(i, n), np.uint32)
+    if n == 1:
+        positions = np.arange(len(index), dtype=np.uint32)
+    else:
+        positions = np.frombuffer(index.shard(i, n), np.uint32)
     # What the walk skips, all shards skip: the first counts it.
     return {"files": (index, positions), "skipped": {} if i else index.skipped()}
 

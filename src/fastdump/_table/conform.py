@@ -113,8 +113,10 @@ def _cast(array: Array, name: str, type: ColumnType) -> Array:
     if type == "integer" and DataType.is_floating(array.type):
         _check_integral(array, name)
         return array.cast(ARROW_TYPE[type])
-    # Types that arro3 calls equal may differ in the name of a list's items, so all are cast. A cast
-    # turns a value that does not fit into null.
+    if type in ARROW_TYPE and type != "shape" and array.type == ARROW_TYPE[type]:
+        return array
+    # Types that arro3 calls equal may differ in the name of a list's items, so lists are always
+    # cast. A cast turns a value that does not fit into null.
     cast = shortened(array, type) if type in ("text", "shape") else array.cast(ARROW_TYPE[type])
     if cast.null_count != array.null_count or (type == "shape" and list_flatten(cast).null_count):
         raise ValueError(f"column {name!r} has something that is not {EXPECTED[type]}")

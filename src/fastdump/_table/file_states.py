@@ -23,11 +23,19 @@ class FileStates:
         Columns of text and of integers, null where a file could not be read as a whole.
     """
 
-    __slots__ = ("_by_path", "_columns")
+    __slots__ = ("_by_path", "_parts")
 
     def __init__(self, paths: Array | None = None, states: Array | None = None) -> None:
-        self._columns = None if paths is None or states is None else (paths, states)
+        # Joined when they are asked for: few tables ever are.
+        self._parts = [] if paths is None or states is None else [(paths, states)]
         self._by_path: dict[str, int] | None = None
+
+    @property
+    def _columns(self) -> tuple[Array, Array] | None:
+        if len(self._parts) > 1:
+            paths, states = zip(*self._parts, strict=True)
+            self._parts = [(joined(paths), joined(states))]
+        return self._parts[0] if self._parts else None
 
     def of(self, path: str) -> int | None:
         """Return the state of a file, by its path in the table; None if it is not known."""
@@ -60,11 +68,9 @@ class FileStates:
     @staticmethod
     def joined(several: Iterable[FileStates]) -> FileStates:
         """Return the states of all files of several tables."""
-        columns = [states._columns for states in several if states._columns is not None]
-        if not columns:
-            return FileStates()
-        paths, states = zip(*columns, strict=True)
-        return FileStates(joined(paths), joined(states))
+        found = FileStates()
+        found._parts = [part for states in several for part in states._parts]
+        return found
 
     def __reduce__(self) -> tuple[object, ...]:
         # The files may be others where a pickle is read.
