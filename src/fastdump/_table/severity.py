@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,54 +19,70 @@ _OVERFLOW, _DAMAGED, _MASK, _NEAR_OVERFLOW, _NO_RANGE, _UNSUPPORTED = range(6)
 
 
 _COUNTS = ("nan", "pos_inf", "neg_inf")
+_MOMENTS = ("max", "min", "mean", "l2norm")
 
 
-def bad_rows(batch: RecordBatch) -> NDArray[np.bool_]:
-    """Return which rows have a NaN or an Inf, or a tensor that is not complete."""
-    return _damaged(batch) | rows_with_nan_or_pos_inf(batch) | rows_with_neg_inf(batch)
+@dataclass(frozen=True, eq=False)
+class BadValues:
+    """Which rows of a table have bad values, or lack some: arrays of bool, shape (rows,).
 
-
-def rows_with_nan_or_pos_inf(batch: RecordBatch) -> NDArray[np.bool_]:
-    """Return which rows have a NaN or +Inf.
-
-    Counts decide; if a count is missing, moments do.
+    Attributes
+    ----------
+    nan_or_pos_inf, neg_inf
+        Rows with a NaN or +Inf, and with -Inf. Counts decide; if a count is missing, moments do.
+    incomplete
+        Rows whose status is neither "ok" nor "unsupported".
+    uncounted
+        Rows in which NaN, +Inf or -Inf were not counted. There, the vendor's moments tell of bad
+        elements, because they are over all elements. If all three were counted, a moment that is
+        not finite has merely left the range of its type.
     """
-    # -Inf makes the norm infinite too.
-    told = _is(batch, "l2norm", np.inf) & ~_tells_neg_inf(batch)
-    for name in ("max", "min", "mean"):
-        told |= _is(batch, name, np.inf)
-    for name in ("max", "min", "mean", "l2norm"):
-        told |= _is_nan(batch, name)
-    return _is_counted(batch, "nan") | _is_counted(batch, "pos_inf") | (told & uncounted(batch))
+
+    nan_or_pos_inf: NDArray[np.bool_]
+    neg_inf: NDArray[np.bool_]
+    incomplete: NDArray[np.bool_]
+    uncounted: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, batch: RecordBatch) -> BadValues:
+        """Return those of the rows of a table of statistics."""
+        columns = {name: batch.column(name) for name in (*_COUNTS, *_MOMENTS)}
+        uncounted: NDArray[np.bool_] = np.zeros(batch.num_rows, np.bool_)
+        for name in _COUNTS:
+            uncounted |= is_null(columns[name])
+        nan, pos_inf, neg_inf = (integer_array(columns[name]) > 0 for name in _COUNTS)
+        if uncounted.any():
+            moments = {name: real_array(columns[name]) for name in _MOMENTS}
+            tells_neg_inf = np.zeros_like(uncounted)
+            for name in ("max", "min", "mean"):
+                tells_neg_inf |= moments[name] == -np.inf
+            # -Inf makes the norm infinite too.
+            told = (moments["l2norm"] == np.inf) & ~tells_neg_inf
+            for name in ("max", "min", "mean"):
+                told |= moments[name] == np.inf
+            for name in _MOMENTS:
+                told |= np.isnan(moments[name]) & ~is_null(columns[name])
+            nan |= told & uncounted
+            neg_inf |= tells_neg_inf & uncounted
+        incomplete = ~is_in(batch.column("status"), ("ok", "unsupported"))
+        return cls(nan | pos_inf, neg_inf, incomplete, uncounted)
+
+    @property
+    def any(self) -> NDArray[np.bool_]:
+        """Which rows have a NaN or an Inf, or a tensor that is not complete, a new array."""
+        return self.nan_or_pos_inf | self.neg_inf | self.incomplete
 
 
-def rows_with_neg_inf(batch: RecordBatch) -> NDArray[np.bool_]:
-    """Return which rows have a -Inf; counts or moments decide as in `rows_with_nan_or_pos_inf`."""
-    return _is_counted(batch, "neg_inf") | (_tells_neg_inf(batch) & uncounted(batch))
-
-
-def uncounted(batch: RecordBatch) -> NDArray[np.bool_]:
-    """Return in which rows NaN, +Inf or -Inf were not counted.
-
-    In these rows, the vendor's moments tell of bad elements, because they are over all elements. If
-    all three were counted, a moment that is not finite has merely left the range of its type.
-    """
-    missing: NDArray[np.bool_] = np.zeros(batch.num_rows, np.bool_)
-    for name in _COUNTS:
-        missing |= is_null(batch.column(name))
-    return missing
-
-
-def worst_first(batch: RecordBatch) -> NDArray[np.int64]:
+def worst_first(batch: RecordBatch, bad: BadValues) -> NDArray[np.int64]:
     """Return the indices of the rows in the order of `StatsTable.worst`."""
     severity = np.full(batch.num_rows, _NO_RANGE)
     reach = _reach(batch)
     # Classes are assigned from the least to the most severe, so that the most severe remains.
     severity[~np.isnan(reach)] = _NEAR_OVERFLOW
     severity[is_in(batch.column("status"), ("unsupported",))] = _UNSUPPORTED
-    severity[rows_with_neg_inf(batch)] = _MASK
-    severity[_damaged(batch)] = _DAMAGED
-    severity[rows_with_nan_or_pos_inf(batch)] = _OVERFLOW
+    severity[bad.neg_inf] = _MASK
+    severity[bad.incomplete] = _DAMAGED
+    severity[bad.nan_or_pos_inf] = _OVERFLOW
 
     by_time = severity <= _MASK
     timestamp = integer_array(batch.column("timestamp"), null=INT64_MAX)
@@ -81,27 +98,3 @@ def _reach(batch: RecordBatch) -> NDArray[np.float64]:
     codes, dtypes = codes_of(batch.column("dtype"))
     largest = [*(LARGEST_FINITE.get(name, np.nan) for name in dtypes), np.nan]
     return np.fmax(low, high) / np.array(largest, np.float64)[codes]
-
-
-def _is_counted(batch: RecordBatch, name: str) -> NDArray[np.bool_]:
-    return integer_array(batch.column(name)) > 0
-
-
-def _is_nan(batch: RecordBatch, name: str) -> NDArray[np.bool_]:
-    """Return where a column of reals is NaN and not null."""
-    column = batch.column(name)
-    nan: NDArray[np.bool_] = np.isnan(real_array(column))
-    return nan & ~is_null(column)
-
-
-def _is(batch: RecordBatch, name: str, value: float) -> NDArray[np.bool_]:
-    equal: NDArray[np.bool_] = real_array(batch.column(name)) == value
-    return equal
-
-
-def _tells_neg_inf(batch: RecordBatch) -> NDArray[np.bool_]:
-    return _is(batch, "max", -np.inf) | _is(batch, "min", -np.inf) | _is(batch, "mean", -np.inf)
-
-
-def _damaged(batch: RecordBatch) -> NDArray[np.bool_]:
-    return ~is_in(batch.column("status"), ("ok", "unsupported"))

@@ -28,7 +28,7 @@ from fastdump._table.file_states import FileStates
 from fastdump._table.row import StatsRow, row_of_table
 from fastdump._table.schema import COLUMN, KIND, LEVELS
 from fastdump._table.selected import absence_text, selected_rows
-from fastdump._table.severity import bad_rows, worst_first
+from fastdump._table.severity import BadValues, worst_first
 from fastdump._words.quantities import counted, size_text, skipped_text
 
 if TYPE_CHECKING:
@@ -93,9 +93,10 @@ class StatsTable(ColumnTable[StatsRow]):
     >>> t.worst()[0].tensor()[:8]  # doctest: +SKIP
     """
 
-    __slots__ = ("_states",)
+    __slots__ = ("_bad", "_states")
 
     _kind: ClassVar = KIND
+    _bad: BadValues
     _states: FileStates
 
     def __init__(
@@ -275,7 +276,15 @@ class StatsTable(ColumnTable[StatsRow]):
         A tensor is not complete if its status is neither "ok" nor "unsupported". Counts tell of NaN
         and Inf; if the vendor's statistics have no counts, a moment that is NaN or infinite does.
         """
-        return bad_rows(self._batch)
+        return self.bad_values.any
+
+    @property
+    def bad_values(self) -> BadValues:
+        """What `bad` is made of: computed once for all who ask."""
+        # A slot that was not set yet.
+        if not hasattr(self, "_bad"):
+            self._bad = BadValues.of(self._batch)
+        return self._bad
 
     @takes_conditions
     def filter(self, *, bad: bool | None = None, **conditions: Unpack[Conditions]) -> StatsTable:
@@ -333,7 +342,7 @@ class StatsTable(ColumnTable[StatsRow]):
         """
         if n is not None and n < 0:
             raise ValueError(f"n is {n}, expected 0 or more")
-        return self._take(worst_first(self._batch)[:n])
+        return self._take(worst_first(self._batch, self.bad_values)[:n])
 
     def summary(self) -> Summary:
         """Return the table in a few numbers.
@@ -363,7 +372,7 @@ class StatsTable(ColumnTable[StatsRow]):
         """Return in one line of styled text what is wrong with the table, and how much of it."""
         from fastdump._table.table_text import findings_line
 
-        return findings_line(self._batch, self.skipped)
+        return findings_line(self._batch, self.bad_values, self.skipped)
 
     def _laid_out(self, n_worst: int | None, width: int | None) -> TextTable:
         from fastdump._table.row_text import row_table

@@ -7,12 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from fastdump._table.arrow_column import count_by, is_in
-from fastdump._table.severity import (
-    bad_rows,
-    rows_with_nan_or_pos_inf,
-    rows_with_neg_inf,
-    uncounted,
-)
 from fastdump._words.html import fragment
 from fastdump._words.quantities import counted, skipped_text
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE, status_style
@@ -20,6 +14,8 @@ from fastdump._words.text_table import Cell, TextTable, plain
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
+
+    from fastdump._table.severity import BadValues
 
 _MAX_ROWS = 10
 """A table with this many rows is shown whole, in order."""
@@ -61,22 +57,22 @@ def _rows_text(n_rows: int) -> str:
     return "" if n_rows <= _MAX_ROWS else f"the {_WORST_ROWS} worst of {n_rows:,} rows"
 
 
-def findings_line(batch: RecordBatch, skipped: Mapping[str, int]) -> list[Cell]:
+def findings_line(batch: RecordBatch, bad: BadValues, skipped: Mapping[str, int]) -> list[Cell]:
     """Return in one line what is wrong with a table of statistics, and how much of it.
 
     Parameters
     ----------
-    batch
-        The rows.
+    batch, bad
+        The rows, and which of them are bad.
     skipped
         How many files were skipped, by reason.
     """
-    n_bad = int(rows_with_nan_or_pos_inf(batch).sum())
-    n_masks = int(rows_with_neg_inf(batch).sum())
+    n_bad = int(bad.nan_or_pos_inf.sum())
+    n_masks = int(bad.neg_inf.sum())
     source, status = batch.column("source"), batch.column("status")
     # The vendor's statistics have only what was asked for.
     is_reported = is_in(source, ("csv",)) & is_in(status, ("ok",))
-    n_uncounted = int((is_reported & uncounted(batch) & ~bad_rows(batch)).sum())
+    n_uncounted = int((is_reported & bad.uncounted & ~bad.any).sum())
     findings = []
     if n_bad:
         findings.append(Cell(f"{counted(n_bad, 'tensor')} with NaN or +Inf", BAD))

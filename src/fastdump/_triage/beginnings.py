@@ -220,6 +220,8 @@ class Beginnings:
         if not zero.any():
             return
         search = find_origins(Infection(self._evidence, zero), only_referenced=True)
+        if not search.starts:
+            return
         never_zero = self._rows.typed(harmless.NEVER_ZERO_TYPES)
         is_sudden = self._is_sudden(zero)
         for start in search.starts:

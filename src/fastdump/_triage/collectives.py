@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fastdump._triage.executions import Executions
-from fastdump._triage.rows import Rows, mixed, positions
+from fastdump._triage.order import positions
+from fastdump._triage.rows import Rows, mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fastdump._op_name import in_file_name
+from fastdump._triage.order import in_order, numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +64,7 @@ def shift(
     when, stem, counter : ndarray of int64, shape (executions,)
         The times, and what `split` gives.
     """
-    in_time = np.lexsort((counter, when, place))
+    in_time = in_order(counter, when, numbered(place)[1])
     is_next = np.diff(place[in_time]) == 0
     grows = (np.diff(counter[in_time]) > 0) & (counter[in_time][:-1] != NO_COUNTER)
     if int((grows & is_next).sum()) < _MIN_SHARE * int(is_next.sum()):

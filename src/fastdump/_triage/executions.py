@@ -7,12 +7,13 @@ its inputs in one file and its outputs in another, and an operator that was cut 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fastdump._op_name import in_file_name
-from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed, positions
+from fastdump._triage.order import in_order, numbered, positions
+from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,12 +44,12 @@ class Executions:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         execution = _files(rows)
-        execution = _numbered(_threads(rows, _earliest(rows, execution)))[execution]
-        execution = _numbered(_halves(rows, _earliest(rows, execution), execution))[execution]
         first = _earliest(rows, execution)
+        execution, first = _merged(rows, execution, first, _threads(rows, first))
+        execution, first = _merged(rows, execution, first, _halves(rows, first, execution))
 
-        order = np.lexsort(
-            (first, rows.task[first], rows.stream[first], rows.when[first], rows.lane[first])
+        order = in_order(
+            first, rows.task[first], rows.stream[first], rows.when[first], rows.lane[first]
         )
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
@@ -122,21 +123,31 @@ class Executions:
 
 def _files(rows: Rows) -> NDArray[np.int64]:
     """Return the execution of each row, if every execution had a file of its own."""
-    key = rows.execution_key
-    # Rows of one file mostly follow each other.
-    is_first = np.diff(key, prepend=~key[:1]) != 0
-    run = np.cumsum(is_first) - 1
-    runs, execution = np.unique(key[is_first], return_inverse=True)
-    execution = execution[run]
+    first, execution = numbered(rows.execution_key)
     place = _place(rows)
-    in_order = is_first[1:] | (np.diff(place) > 0)
-    if len(runs) < np.count_nonzero(is_first) or not in_order.all():
+    is_first = execution[1:] != execution[:-1]
+    is_one_run = np.count_nonzero(is_first) < len(first)
+    if not (is_one_run and (is_first | (np.diff(place) > 0)).all()):
         # A dump that was appended to another repeats the tensors: a second execution.
         order = np.lexsort((rows.offset, place, execution))
         repetition = np.where(rows.io == NONE, 0, positions(order, execution, place))
         if repetition.any():
-            execution = _numbered(mixed(execution, repetition))
+            _, execution = numbered(mixed(execution, repetition))
     return execution
+
+
+def _merged(
+    rows: Rows,
+    execution: NDArray[np.int64],
+    first: NDArray[np.int64],
+    leader: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return `execution` and its earliest rows where each is a part of the one that leads it."""
+    if (leader == np.arange(len(leader))).all():
+        return execution, first
+    _, number = np.unique(leader, return_inverse=True)
+    execution = number[execution]
+    return execution, _earliest(rows, execution)
 
 
 def _place(rows: Rows) -> NDArray[np.int64]:
@@ -180,6 +191,8 @@ def _halves(
     key = rows.operator_key[first]
     has_input = np.bincount(execution, rows.io == INPUT, len(first)) > 0
     has_output = np.bincount(execution, rows.io == OUTPUT, len(first)) > 0
+    if not (has_input & ~has_output).any() or not (has_output & ~has_input).any():
+        return leader
     order = np.lexsort((has_output, rows.when[first], key))
     only_inputs, only_outputs = (has_input & ~has_output)[order], (has_output & ~has_input)[order]
     joined = (np.diff(key[order]) == 0) & only_inputs[:-1] & only_outputs[1:]
@@ -187,14 +200,9 @@ def _halves(
     return leader
 
 
-def _numbered(keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the numbers 0, 1, ... in the place of keys, equal for equal keys."""
-    return np.unique(keys, return_inverse=True)[1]
-
-
 def _earliest(rows: Rows, execution: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the earliest row of each execution, the first one of several."""
-    order = np.argsort(execution, kind="stable")
+    order = in_order(execution)
     is_first = np.diff(execution[order], prepend=NONE) != 0
     is_same_time = is_first[1:] | (np.diff(rows.when[order]) == 0)
     if not is_same_time.all():

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fastdump._triage.executions import Executions
+from fastdump._triage.order import is_among
 from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Links:
         if not outputs.any():
             return found
         members = np.concatenate((self.reads, self._writes))
-        members = members[np.isin(self.content[members], self.content[outputs])]
+        members = members[is_among(self.content[members], self.content[outputs])]
         # At equal times inputs come first: an operator may write to what it reads.
         is_output = ~self._is_input[members]
         members = members[np.lexsort((is_output, self._when[members], self.content[members]))]

@@ -65,6 +65,8 @@ def _sure_start(search: Search, execution: int, is_source: NDArray[np.bool_]) ->
 
 def _add_unsure(search: Search, candidates: NDArray[np.int64]) -> None:
     """Add executions whose inputs are not known, unless these may have been bad."""
+    if not len(candidates):
+        return
     executions, is_collective = search.executions, search.evidence.collectives.is_collective
     parents = search.infection.presumed_parents[candidates]
     after_bad = _steps_after_bad(search)

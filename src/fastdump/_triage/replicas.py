@@ -10,6 +10,7 @@ import numpy as np
 from fastdump._triage.collectives import operations
 from fastdump._triage.evidence import Evidence
 from fastdump._triage.kinds import MIN_ELEMENTS
+from fastdump._triage.order import is_among
 from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def _parameters(evidence: Evidence) -> NDArray[np.bool_]:
     found = np.array(is_shared, np.bool_)[rows.op] & (rows.io == INPUT)
     # Constant tensors are equal by accident.
     found &= (rows.count >= MIN_ELEMENTS) & (rows.max != rows.min)
-    return np.asarray(found & ~np.isin(content, content[rows.io == OUTPUT]))
+    found[found] = ~is_among(content[found], content[rows.io == OUTPUT])
+    return np.asarray(found)
 
 
 class _Groups:

@@ -13,7 +13,6 @@ from fastdump._arguments import INT64_MAX
 from fastdump._array.elements import LARGEST_FINITE
 from fastdump._op_name import in_file_name
 from fastdump._selection import IO
-from fastdump._table import severity
 from fastdump._table.arrow_column import (
     codes_of,
     integer_array,
@@ -24,6 +23,7 @@ from fastdump._table.arrow_column import (
     values,
 )
 from fastdump._triage import counters
+from fastdump._triage.order import numbered, positions
 
 if TYPE_CHECKING:
     from arro3.core import Array, RecordBatch
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 INPUT, OUTPUT = 0, 1
 NONE = -1
 """Stands for null in columns of numbers that cannot be negative."""
+
+_MIXED_AT_ONCE = 1 << 14
 
 _FLOATS = ("float", "bfloat", "hifloat", "complex")
 
@@ -127,7 +129,7 @@ class Rows:
             self.execution_key = mixed(self.execution_key, np.where(untimed, path, NONE))
 
         self.dtype, self.dtypes = codes_of(batch.column("dtype"))
-        first, file = _files(self.execution_key)
+        first, file = numbered(self.execution_key)
         self.signature = self._signatures(file, len(first))
         model_key = mixed(self.lane, model, self._integers("model_id"))
         self.op, self.ops, self.counters_shift = self._operators(
@@ -144,8 +146,8 @@ class Rows:
         largest = [LARGEST_FINITE.get(name, np.nan) for name in self.dtypes]
         self.largest = np.array([*largest, np.nan], np.float64)[self.dtype]
         self.is_float = self.of_dtype(_FLOATS)
-        self.nan_or_pos_inf = severity.rows_with_nan_or_pos_inf(batch)
-        self.neg_inf = severity.rows_with_neg_inf(batch)
+        self.nan_or_pos_inf = table.bad_values.nan_or_pos_inf
+        self.neg_inf = table.bad_values.neg_inf
         counts = [integer_array(batch.column(name)) for name in ("nan", "pos_inf", "neg_inf")]
         self.n_bad = sum(counts[1:], counts[0])
         self.n_nan = counts[0]
@@ -237,41 +239,22 @@ def mixed(*columns: NDArray[Any]) -> NDArray[np.uint64]:
     happens among a million rows.
     """
     hashed = np.zeros(len(columns[0]), np.uint64)
-    for column in columns:
-        bits = column if column.dtype.itemsize == 8 else column.astype(np.int64)
-        hashed ^= bits.view(np.uint64)
-        # The finalizer of splitmix64: every bit of the input changes half the bits of the output.
-        hashed += np.uint64(0x9E3779B97F4A7C15)
-        hashed ^= hashed >> np.uint64(30)
-        hashed *= np.uint64(0xBF58476D1CE4E5B9)
-        hashed ^= hashed >> np.uint64(27)
-        hashed *= np.uint64(0x94D049BB133111EB)
-        hashed ^= hashed >> np.uint64(31)
+    # Some rows at a time stay in the cache.
+    for first in range(0, len(hashed), _MIXED_AT_ONCE):
+        part = hashed[first : first + _MIXED_AT_ONCE]
+        for column in columns:
+            chosen = column[first : first + _MIXED_AT_ONCE]
+            bits = chosen if chosen.dtype.itemsize == 8 else chosen.astype(np.int64)
+            part ^= bits.view(np.uint64)
+            # The finalizer of splitmix64: every bit of the input changes half the bits of the
+            # output.
+            part += np.uint64(0x9E3779B97F4A7C15)
+            part ^= part >> np.uint64(30)
+            part *= np.uint64(0xBF58476D1CE4E5B9)
+            part ^= part >> np.uint64(27)
+            part *= np.uint64(0x94D049BB133111EB)
+            part ^= part >> np.uint64(31)
     return hashed
-
-
-def positions(order: NDArray[np.int64], *columns: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the position of each row among those that are equal in all columns.
-
-    `order` sorts the rows by these columns, and equal ones as they are to be counted.
-    """
-    is_first = np.zeros(len(order), np.bool_)
-    is_first[:1] = True
-    for column in columns:
-        is_first[1:] |= np.diff(column[order]) != 0
-    place = np.arange(len(order))
-    numbers = np.empty(len(order), np.int64)
-    numbers[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
-    return numbers
-
-
-def _files(execution_key: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first row of each file, and the number of the file of each row."""
-    # Rows of one file mostly follow each other.
-    starts = np.flatnonzero(np.diff(execution_key, prepend=~execution_key[:1]) != 0)
-    _, first, file = np.unique(execution_key[starts], return_index=True, return_inverse=True)
-    run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(execution_key)))
-    return starts[first], file[run]
 
 
 def _shape_keys(column: Array) -> NDArray[np.uint64]:
