@@ -25,7 +25,7 @@ import fastdump
 
 N_WORKERS = 2
 _READY = "ready"
-_PATIENCE_S = 60
+_PATIENCE_S = 240
 
 
 @contextmanager
