@@ -15,6 +15,7 @@ QEMU := qemu-aarch64 -L /usr/aarch64-linux-gnu
 CLANG := $(lastword $(shell ls $(foreach d,$(subst :, ,$(PATH)),$(d)/clang++ $(d)/clang++-[0-9]*) \
            2>/dev/null | sort -V))
 MINUTES ?= 2
+ROWS ?= 1000000
 # The interpreter is built without sanitizers, so their libraries have to be loaded before it; and
 # that of C++ with them, or they would not see its exceptions.
 library = $(shell $(CXX) -print-file-name=$1)
@@ -35,8 +36,8 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test native oldest bench bench-full bench-docs instructions lint tidy sanitize \
-        sanitize-python tsan-python fuzz torture models coverage neon clean
+.PHONY: help demo test native oldest bench bench-full bench-docs simulate instructions lint tidy \
+        sanitize sanitize-python tsan-python fuzz torture models coverage neon clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +76,9 @@ bench-full: $(VENV)/bench  ## the table of docs/performance.md, in some ten minu
 	mkdir -p build
 	FASTDUMP_BENCH_FULL=1 $(BIN)/python -m pytest benchmarks --benchmark-only -m scan \
 	  --benchmark-json build/bench-full.json $(ARGS)
+
+simulate: $(VENV)/bench  ## join, count and triage tables of up to ROWS=1000000 synthetic rows
+	$(BIN)/python -m benchmarks.many_rows --rows $(ROWS)
 
 bench-docs: $(VENV)/bench  ## put what bench-full measured last into docs/, as table and picture
 	$(BIN)/python -m benchmarks.performance_page build/bench-full.json docs/performance.md

@@ -26,6 +26,7 @@ class MemoryOfStats:
     nbytes: int
     n_rows: int
     n_elements: int
+    table_nbytes: int
 
 
 def memory_of_stats(path: Path, engine: str, threads: int) -> MemoryOfStats:
@@ -57,7 +58,8 @@ def main() -> None:
     sizes.append(_private_nbytes())
     ended.set()
     watcher.join()
-    print(max(sizes) - before, len(table), int(table["count"].sum()))
+    table_nbytes = sum(table.batch.column(name).nbytes for name in table.columns)
+    print(max(sizes) - before, len(table), int(table["count"].sum()), table_nbytes)
 
 
 if __name__ == "__main__":
