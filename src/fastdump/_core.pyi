@@ -232,6 +232,37 @@ class Index(metaclass=_pybind11_type):
     def shard(self, i: int, n: int) -> bytes:
         """Return the positions of shard `i` of `n`, which the paths in rows decide."""
 
+    def unchanged(
+        self,
+        positions: Buffer,
+        *,
+        paths: Buffer,
+        ends: Buffer,
+        states: Buffer,
+        shown: Sequence[str],
+    ) -> tuple[bytes, bytes]:
+        """Return which files are to be read, and which rows of an earlier table are true still.
+
+        Parameters
+        ----------
+        positions
+            The files that are asked about.
+        paths, ends, states
+            Of each row the path, as UTF-8 one behind the other with the end of each as an unsigned
+            64-bit integer; and the state of its file, 0 if nobody knows.
+        shown
+            What these paths begin with for each of `directories`, with a slash at its end; empty
+            where that is what rows of the index show.
+
+        Returns
+        -------
+        to_read, is_kept : bytes
+            Positions, and one byte a row: 1 where the file is there and in the same state.
+        """
+
+    def directories(self) -> list[str]:
+        """Return what rows show of each directory."""
+
     def __len__(self) -> int: ...
     def record(
         self, position: int

@@ -15,6 +15,7 @@
 #include "bindings/without_gil.hpp"
 #include "core/concurrency/background.hpp"
 #include "core/formats/tree_path.hpp"
+#include "core/tree/unchanged.hpp"
 
 namespace fastdump::bindings {
 namespace {
@@ -216,6 +217,81 @@ std::shared_ptr<Index> of_part(const py::tuple& part) {
   return std::make_shared<Index>(std::move(tree));
 }
 
+// The question that find_unchanged() answers.
+class UnchangedTask {
+ public:
+  UnchangedTask(const Index& index, Index::PositionsView positions, const EarlierRows& earlier,
+                const std::vector<std::string>& shown)
+      : index_(index), positions_(positions), earlier_(earlier), shown_(shown) {}
+  ~UnchangedTask() { stop(); }
+  UnchangedTask(const UnchangedTask&) = delete;
+  UnchangedTask& operator=(const UnchangedTask&) = delete;
+
+  void start() {
+    background_.start(
+        [this] { found_ = find_unchanged(index_, positions_, earlier_, shown_, stop_); });
+  }
+  bool wait_for(std::chrono::milliseconds timeout) { return background_.wait_for(timeout); }
+  void stop() {
+    stop_ = true;
+    background_.join();
+  }
+  // After the end:
+  const Unchanged& found() const { return found_; }
+
+ private:
+  const Index& index_;
+  const Index::PositionsView positions_;
+  const EarlierRows earlier_;
+  const std::vector<std::string>& shown_;
+  std::atomic<bool> stop_ = false;
+  Unchanged found_;
+  Background background_;
+};
+
+py::tuple unchanged(const Index& index, const py::object& buffer, const py::object& paths,
+                    const py::object& ends, const py::object& states,
+                    const std::vector<std::string>& shown) {
+  const Positions positions(buffer, index);
+  const ContiguousBuffer texts(paths);
+  const ContiguousBuffer text_ends(ends);
+  const ContiguousBuffer numbers(states);
+  if (!text_ends.holds<std::uint64_t>() || !numbers.holds<std::int64_t>() ||
+      text_ends.nbytes() != numbers.nbytes()) {
+    throw std::invalid_argument("ends and states are 64-bit integers, one of each a row");
+  }
+  if (!shown.empty() && shown.size() != index.n_directories()) {
+    throw std::invalid_argument("shown has a text for each directory, or none");
+  }
+  const std::size_t n = numbers.nbytes() / sizeof(std::int64_t);
+  // SAFETY: the buffers hold characters and aligned numbers of these types.
+  const EarlierRows earlier = {{reinterpret_cast<const char*>(texts.data()), texts.nbytes()},
+                               {reinterpret_cast<const std::uint64_t*>(text_ends.data()), n},
+                               {reinterpret_cast<const std::int64_t*>(numbers.data()), n}};
+  std::uint64_t begin = 0;
+  for (const std::uint64_t end : earlier.ends) {
+    if (end < begin || end > texts.nbytes())
+      throw std::out_of_range("a path ends outside its text");
+    begin = end;
+  }
+  OneRun<UnchangedTask> run("the look at the files", std::make_unique<UnchangedTask>(
+                                                         index, positions.view(), earlier, shown));
+  run.run();
+  const Unchanged& found = run.ended().found();
+  // SAFETY: integers may be looked at as bytes.
+  return py::make_tuple(
+      to_bytes(found.to_read),
+      py::bytes(reinterpret_cast<const char*>(found.is_kept.data()), found.is_kept.size()));
+}
+
+py::list directories(const Index& index) {
+  py::list shown;
+  for (std::size_t i = 0; i < index.n_directories(); ++i) {
+    shown.append(to_text(index.shown_directory(i)));
+  }
+  return shown;
+}
+
 std::optional<std::int64_t> directory_device(const py::bytes& path) {
   return parse_tree_path(std::string(path), "").device;
 }
@@ -266,6 +342,9 @@ void bind_index(py::module_& module) {
       .def_static("of_part", &of_part, py::arg("part"))
       .def("part", &part, py::arg("positions"))
       .def("shard", &shard, py::arg("i"), py::arg("n"))
+      .def("unchanged", &unchanged, py::arg("positions"), py::kw_only(), py::arg("paths"),
+           py::arg("ends"), py::arg("states"), py::arg("shown"))
+      .def("directories", &directories)
       .def("__len__", &Index::size)
       .def("record", &record, py::arg("position"))
       .def("shown_path", &shown_path, py::arg("position"))

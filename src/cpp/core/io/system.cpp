@@ -118,6 +118,13 @@ int System::status_of_path(const char* path, Links links, FileStatus& status) {
   return 0;
 }
 
+int System::status_in(int directory, const char* name, FileStatus& status) {
+  struct stat found;
+  if (::fstatat(directory, name, &found, 0) != 0) return -errno;
+  status = to_status(found);
+  return 0;
+}
+
 std::int64_t System::read(int descriptor, std::span<std::byte> buffer, std::uint64_t offset) {
   if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return -EINVAL;
   const ssize_t n = ::pread(descriptor, buffer.data(), buffer.size(), static_cast<off_t>(offset));

@@ -56,6 +56,8 @@ class System {
   virtual int close(int descriptor);
   virtual int status(int descriptor, FileStatus& status);
   virtual int status_of_path(const char* path, Links links, FileStatus& status);
+  // Of what a name in an open directory leads to.
+  virtual int status_in(int directory, const char* name, FileStatus& status);
   // The number of bytes read, which may be fewer than `buffer` holds; 0 at the end of the file.
   virtual std::int64_t read(int descriptor, std::span<std::byte> buffer, std::uint64_t offset);
 

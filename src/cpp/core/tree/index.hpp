@@ -68,9 +68,17 @@ class Index {
     return tree_.path(file(position), buffer);
   }
   std::string shown_path(std::size_t position) const { return tree_.shown_path(file(position)); }
+  void shown_path(std::size_t position, std::string& buffer) const {
+    tree_.shown_path(file(position), buffer);
+  }
   const Directory& directory(std::size_t position) const { return tree_.directory(file(position)); }
   std::uint32_t directory_index(std::size_t position) const {
     return tree_.directory_index(file(position));
+  }
+  std::size_t n_directories() const { return tree_.directories().size(); }
+  // What rows show of a directory, by its index.
+  const std::string& shown_directory(std::size_t index) const {
+    return tree_.directories()[index].relative;
   }
   std::string_view name_on_disk(std::size_t position) const { return tree_.name(file(position)); }
 

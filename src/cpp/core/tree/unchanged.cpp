@@ -1,0 +1,178 @@
+#include "core/tree/unchanged.hpp"
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "core/concurrency/cpus.hpp"
+#include "core/concurrency/pipeline.hpp"
+#include "core/decimal.hpp"
+#include "core/io/descriptors.hpp"
+#include "core/io/file.hpp"
+
+namespace fastdump {
+namespace {
+
+constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+
+// So many files are asked about at once: the turn of a thread costs more than one of them.
+constexpr std::size_t kFilesPerItem = 64;
+
+// The files of the earlier rows, each once.
+struct EarlierFiles {
+  explicit EarlierFiles(const EarlierRows& rows) : file_of(rows.ends.size()) {
+    std::string_view last;
+    for (std::size_t row = 0; row < file_of.size(); ++row) {
+      const std::string_view path = rows.path(row);
+      if (row == 0 || path != last) {
+        const auto [found, is_new] =
+            numbers.emplace(path, static_cast<std::uint32_t>(states.size()));
+        if (is_new) states.push_back(rows.states[row]);
+        file_of[row] = found->second;
+        last = path;
+      } else {
+        file_of[row] = file_of[row - 1];
+      }
+      if (states[file_of[row]] != rows.states[row]) states[file_of[row]] = 0;
+    }
+  }
+
+  std::uint32_t find(std::string_view path) const {
+    const auto found = numbers.find(path);
+    return found == numbers.end() ? kNone : found->second;
+  }
+
+  std::unordered_map<std::string_view, std::uint32_t> numbers;  // by path
+  std::vector<std::int64_t> states;                             // 0: not known
+  std::vector<std::uint32_t> file_of;                           // by row
+};
+
+// Asks for the states of files by their names in the directory that was opened last: a long path is
+// looked up once a directory, not once a file.
+struct Asker {
+  explicit Asker(const Index& the_index) : index(the_index) {}
+
+  // An errno, or 0.
+  int find_status(std::uint32_t position, FileStatus& status) {
+    const std::uint32_t number = index.directory_index(position);
+    if (opened != number) {
+      directory = File::directory(index.directory(position).path.c_str());
+      opened = number;
+    }
+    // One that cannot be opened may hold files that can.
+    if (directory.error() != 0) {
+      const char* whole = index.path(position, path);
+      return -retry_interrupted(
+          [&] { return system().status_of_path(whole, Links::follow, status); });
+    }
+    path.assign(index.name_on_disk(position));
+    return -retry_interrupted(
+        [&] { return system().status_in(directory.descriptor(), path.c_str(), status); });
+  }
+
+  const Index& index;
+  ThreadStopwatch stopwatch;
+  std::string path;                     // scratch
+  std::optional<std::uint32_t> opened;  // which directory that is
+  File directory;
+};
+
+// Nothing becomes a job.
+struct NoJob {
+  std::uint64_t n_chunks() const { return 0; }
+};
+
+class AskRun final : public Pipeline<NoJob, Asker> {
+ public:
+  AskRun(const Index& index, Index::PositionsView positions, const EarlierFiles& files,
+         const std::vector<std::string>& shown, const Parallelism& asked,
+         const std::atomic<bool>& stop)
+      : Pipeline(asked, threads_with_descriptors(Depth::most(asked), 1), stop),
+        index_(index),
+        positions_(positions),
+        files_(files),
+        shown_(shown),
+        file_at_(positions.size(), kNone),
+        is_same_(files.states.size()),
+        is_other_(files.states.size()) {}
+
+  Unchanged result() const {
+    Unchanged unchanged;
+    for (std::size_t i = 0; i < positions_.size(); ++i) {
+      if (!is_unchanged(file_at_[i])) unchanged.to_read.push_back(positions_[i]);
+    }
+    unchanged.is_kept.reserve(files_.file_of.size());
+    for (const std::uint32_t file : files_.file_of) {
+      unchanged.is_kept.push_back(is_unchanged(file) ? 1 : 0);
+    }
+    return unchanged;
+  }
+
+ private:
+  std::unique_ptr<Asker> make_context() override { return std::make_unique<Asker>(index_); }
+  void find_items(Asker&) override {
+    add_items((positions_.size() + kFilesPerItem - 1) / kFilesPerItem);
+  }
+  void do_item(std::size_t i, Asker& asker) override {
+    const std::size_t end = std::min((i + 1) * kFilesPerItem, positions_.size());
+    for (std::size_t k = i * kFilesPerItem; k < end; ++k) ask(k, asker);
+  }
+  Step do_step(NoJob&, Asker&) override { return {}; }
+  std::shared_ptr<NoJob> end_job(NoJob&, Asker&) override { return nullptr; }
+  void report(Asker&) override {}
+  void end_thread(Asker&) override {}
+
+  void ask(std::size_t i, Asker& asker) {
+    const std::uint32_t position = positions_[i];
+    std::string& path = asker.path;
+    find_shown_path(position, path);
+    // Rows show other bytes than text as a backslash and digits, which a name may have, too.
+    if (path.find('\\') != std::string::npos || is_decimal(index_.name_on_disk(position))) return;
+    const std::uint32_t file = files_.find(path);
+    if (file == kNone) return;
+    file_at_[i] = file;
+    (has_state(position, files_.states[file], asker) ? is_same_ : is_other_)[file] = true;
+  }
+
+  void find_shown_path(std::uint32_t position, std::string& path) const {
+    if (shown_.empty()) {
+      index_.shown_path(position, path);
+    } else {
+      path.assign(shown_[index_.directory_index(position)]).append(index_.name_on_disk(position));
+    }
+  }
+
+  static bool has_state(std::uint32_t position, std::int64_t state, Asker& asker) {
+    FileStatus status;
+    return state != 0 && asker.find_status(position, status) == 0 &&
+           status.type == FileType::regular && static_cast<std::int64_t>(state_of(status)) == state;
+  }
+
+  // A path that was found twice has one answer.
+  bool is_unchanged(std::uint32_t file) const {
+    return file != kNone && is_same_[file] && !is_other_[file];
+  }
+
+  const Index& index_;
+  const Index::PositionsView positions_;
+  const EarlierFiles& files_;
+  const std::vector<std::string>& shown_;
+  std::vector<std::uint32_t> file_at_;  // by index into positions_
+  std::vector<std::atomic<bool>> is_same_;
+  std::vector<std::atomic<bool>> is_other_;
+};
+
+}  // namespace
+
+Unchanged find_unchanged(const Index& index, Index::PositionsView positions,
+                         const EarlierRows& earlier, const std::vector<std::string>& shown,
+                         const std::atomic<bool>& stop) {
+  const EarlierFiles files(earlier);
+  AskRun run(index, positions, files, shown, default_parallelism(), stop);
+  run.run();
+  return run.result();
+}
+
+}  // namespace fastdump
