@@ -21,6 +21,7 @@ from fastdump._progress import reporting
 from fastdump._scan import Finish, Place, TableScan
 from fastdump._selection import Selection
 from fastdump._table.concat import concat
+from fastdump._table.file_states import FileStates
 from fastdump._table.stats_table import StatsTable
 from fastdump._workers import FILE_NBYTES, cut, results
 
@@ -116,14 +117,16 @@ def scan_parts(
     ):
         for finished in done:
             for number, (table, states, part) in finished.items():
-                tables[number] = table.with_states(states)
+                tables[number] = table.with_states(
+                    FileStates.known(table.batch.column("path"), states)
+                )
                 n_files = ranges[number].stop - ranges[number].start
                 reached = reached.after(n_files, part)
             if on_progress is not None:
                 on_progress(reached)
     table = concat(tables[number] for number in sorted(tables))
     counts = Counter(table.skipped) + Counter(skipped)
-    return finish(table.with_skipped(dict(sorted(counts.items()))))
+    return finish(table.saying(skipped=dict(sorted(counts.items()))))
 
 
 def _scan_part(part: _Part, threads: int) -> _Result:

@@ -18,6 +18,7 @@ from fastdump._table.arrow_column import values
 from fastdump._table.directories import as_shown, seen_from
 from fastdump._table.file_states import FileStates
 from fastdump._table.named_tensors import NamedTensors
+from fastdump._table.provenance import Provenance, asked_for
 from fastdump._table.selected import selected_rows
 from fastdump._table.shared_places import note_of_shared_roots
 from fastdump._table.stats_table import StatsTable
@@ -74,6 +75,9 @@ class TableScan:
         The rank of all rows whose path does not tell one; None leaves them without.
     base
         Absolute directory that paths are relative to. Default: as `root_of` has it.
+    settle
+        For how many seconds after its last write a damaged file is perhaps still being written;
+        None: nothing is said of that.
     place
         Where the paths are, if they are not here. Default: found out.
 
@@ -99,12 +103,18 @@ class TableScan:
         skipped: Mapping[str, int] = _NONE,
         as_rank: int | None = None,
         base: str | None = None,
+        settle: float | None = None,
         place: Place | None = None,
     ) -> None:
         check_engine(engine)
         self._level = level
         self._skipped = Counter(skipped)
-        self._finish, selection = Finish.of(selection, also, as_rank=as_rank, base=base)
+        self._asked = (
+            None if tuple(also) else asked_for(selection, logical=logical, as_rank=as_rank)
+        )
+        self._finish, selection = Finish.of(
+            selection, also, as_rank=as_rank, base=base, settle=settle
+        )
         self._place = place or Place.of(paths, base)
         options: dict[str, Any] = {
             "level": level,
@@ -122,8 +132,10 @@ class TableScan:
     def run(self, progress: bool | Callable[[_core.Progress], object] | None = None) -> None:
         """Scan; `progress` is as in `stats`. An exception that it raises ends the scan."""
         with reporting(progress) as on_progress:
+            asked, self._asked = self._asked, None  # half of a table of statistics is no basis
             try:
                 self._scan.run(on_progress, INTERVAL_S)
+                self._asked = asked
             except _core.TableTooLargeError as error:
                 raise TableTooLargeError(str(error)) from None
 
@@ -153,14 +165,16 @@ class TableScan:
         return headers
 
     def _rows(self, rows: RecordBatch) -> StatsTable:
+        states = rows.column("state")
         return StatsTable.scanned(
             rows.select([name for name in rows.column_names if name not in _HIDDEN]),
-            states=FileStates(rows.column("path"), rows.column("state")),
+            states=FileStates(rows.column("path"), states),
             level=self._level,
             skipped=dict(sorted((self._skipped + Counter(self._scan.skipped())).items())),
             roots=self._place.roots,
             root=self._place.root,
             notes=[],
+            provenance=None if self._asked is None else Provenance(self._asked, states),
         )
 
 
@@ -169,13 +183,14 @@ class Finish(NamedTuple):
 
     Attributes
     ----------
-    also, as_rank, base
+    also, as_rank, base, settle
         As of `TableScan`.
     """
 
     also: tuple[Selection | NamedTensors, ...] = ()
     as_rank: int | None = None
     base: str | None = None
+    settle: float | None = None
 
     @classmethod
     def of(
@@ -185,22 +200,29 @@ class Finish(NamedTuple):
         *,
         as_rank: int | None,
         base: str | None,
+        settle: float | None = None,
     ) -> tuple[Finish, Selection]:
         """Return it with the conditions that are left for reading."""
         if as_rank is not None and selection.rank:
             # Paths may not tell the rank that is asked for.
             also = (*also, selection.only(["rank"]))
             selection = selection.without(["rank"])
-        return cls(tuple(also), as_rank, base), selection
+        return cls(tuple(also), as_rank, base, settle), selection
 
     def __call__(self, table: StatsTable) -> StatsTable:
         """Return the rows that the scan was asked for, where they belong."""
+        provenance = table.provenance
         if self.as_rank is not None:
             table = table.with_rank(self.as_rank)
         for condition in self.also:
             table = table[_is_row(condition, table)]
         if self.base is not None:
             table = table.seen_from(self.base)
+        if provenance is not None and table.provenance is None:
+            states = table.file_states.of_all(table.batch.column("path"))
+            table = table.with_provenance(provenance.of_states(states))
+        if self.settle is not None:
+            table = table.with_unsettled(self.settle)
         return table.with_notes(note_of_shared_roots(table.batch, table.root, table.roots))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -26,15 +27,22 @@ from fastdump._dump.dump import Dump, empty_error, open, scan_of
 from fastdump._scan import Finish, Place, TableScan
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.stats_table import StatsTable
-from fastdump._table.table_files import table_or_paths
+from fastdump._table.table_files import Paths, read_stats, table_or_paths
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
+
+    from fastdump._parts import PartsScan
+    from fastdump._since import SinceScan
 
 What: TypeAlias = "PathLike | Dump | StatsTable | Iterable[PathLike | StatsTable]"
 """The things that a question can be about."""
+
+Since: TypeAlias = "StatsTable | Paths"
+"""An earlier table, itself or in files."""
 
 
 @takes_conditions
@@ -52,6 +60,9 @@ def stats(
     base: PathLike | None = None,
     shard: tuple[int, int] | None = None,
     executor: Executor | None = None,
+    since: Since | None = None,
+    parts: PathLike | None = None,
+    settle: float | None = None,
     **conditions: Unpack[Conditions],
 ) -> StatsTable:
     """Compute statistics of every tensor in a dump.
@@ -102,6 +113,18 @@ def stats(
         dask, loky, MPI or ray. They see the same files under the same paths. `threads` and
         `io_depth` are then for each worker, `threads` by default one. The names of files are listed
         here.
+    since
+        An earlier table of the same dump, asked for the same, or what `read_stats` takes: rows of
+        files that are in the same state still are taken from it, and only others are read. The
+        result is that of a whole scan. Rows of files that are gone are left out.
+    settle
+        Seconds: a damaged file that was written to less than so long ago is perhaps not complete
+        yet. Its rows' notes and the table's say so, and a scan with `since` reads it again even if
+        it has not changed. Default: nothing is said of that.
+    parts
+        A directory that the table is written to in parts, as Parquet files, while it is made. A
+        scan of the same that was ended, or whose dump has changed, goes on: only what no part tells
+        is read. `read_stats` takes the directory. Needs ``fastdump[parquet]``.
     **conditions
         Which tensors to read; `Selection` says what each condition means.
 
@@ -133,9 +156,19 @@ def stats(
     place: dict[str, Any] = {"as_rank": as_rank, "base": base}
     found = source_of(what)
     if isinstance(found, StatsTable):
-        if shard is not None or executor is not None:
-            raise ValueError("shard and executor are for dumps; a table is read already")
+        for_dumps = {"shard": shard, "executor": executor, "since": since, "parts": parts}
+        for name, value in {**for_dumps, "settle": settle}.items():
+            if value is not None:
+                raise ValueError(f"{name} is for dumps; a table is read already")
         return selected_from(placed(found, **place), selection)
+    if settle is not None:
+        if not 0 <= settle < math.inf:
+            raise ValueError(f"settle is {settle!r}, expected seconds")
+        place["settle"] = settle
+    if since is not None or parts is not None:
+        if executor is not None:
+            raise ValueError("since and parts read in this process: give them without executor")
+        place |= {"since": since, "parts": parts}
     scanned = _scanned if executor is None else functools.partial(_scanned_by, executor)
     return scanned(
         found,
@@ -185,19 +218,64 @@ def new_scan(
     as_rank: int | str | None = None,
     base: PathLike | None = None,
     shard: tuple[int, int] | None = None,
+    since: Since | None = None,
+    parts: PathLike | None = None,
     **options: Any,
-) -> TableScan:
+) -> TableScan | SinceScan | PartsScan:
     """Return a scan that has not been run, with options of `TableScan`."""
     options |= {"as_rank": rank_given(as_rank), "base": directory_given(base)}
     i_and_n = shard_given(shard)
     if isinstance(what, Dump):
-        if i_and_n is not None:
-            raise ValueError("shard is for paths, not for a Dump")
+        if not (i_and_n is None and since is None and parts is None):
+            raise ValueError("shard, since and parts are for paths, not for a Dump")
         return scan_of(what, selection, **options)
     paths = [path_bytes(path) for path in what]
+    if since is not None or parts is not None:
+        options["follow_links"] = follow_links
+        return _growing_scan(since, parts, paths, selection, i_and_n, **options)
     if i_and_n is not None:
         options |= _shard_of(paths, *i_and_n, follow_links=follow_links)
     return TableScan(paths, selection, follow_links=follow_links, **options)
+
+
+def _growing_scan(
+    since: Since | None,
+    parts: PathLike | None,
+    paths: list[bytes],
+    selection: Selection,
+    shard: tuple[int, int] | None,
+    *,
+    level: str,
+    logical: bool = False,
+    as_rank: int | None,
+    base: str | None,
+    settle: float | None = None,
+    **options: Any,
+) -> SinceScan | PartsScan:
+    """Return a scan of what an earlier table, or parts that are there, do not tell."""
+    from fastdump._parts import PartsScan
+    from fastdump._since import Asked, SinceScan
+
+    asked = Asked(selection, level, logical, as_rank, base, settle)
+    options["choose"] = functools.partial(_chosen, shard)
+    if parts is not None:
+        if since is not None:
+            raise ValueError("parts go on by themselves: give since or parts, not both")
+        return PartsScan(os.fsdecode(parts), paths, asked, shard=shard, **options)
+    assert since is not None
+    table = since if isinstance(since, StatsTable) else read_stats(since)
+    return SinceScan(table, paths, asked, **options)
+
+
+def _chosen(
+    shard: tuple[int, int] | None, index: _core.Index
+) -> tuple[NDArray[np.uint32], Mapping[str, int]]:
+    """Return the files of a shard, or all, and what is skipped of the others."""
+    if shard is None or shard[1] == 1:
+        return np.arange(len(index), dtype=np.uint32), index.skipped()
+    i, n = shard
+    # What the walk skips, all shards skip: the first counts it.
+    return np.frombuffer(index.shard(i, n), np.uint32), {} if i else index.skipped()
 
 
 def _shard_of(paths: list[bytes], i: int, n: int, *, follow_links: bool) -> dict[str, Any]:
@@ -205,12 +283,8 @@ def _shard_of(paths: list[bytes], i: int, n: int, *, follow_links: bool) -> dict
     index = _core.Index(paths, follow_links=follow_links, every_file=True)
     if not len(index):
         raise no_dump_error(paths_text(map(os.fsdecode, paths)), index.skipped())
-    if n == 1:
-        positions = np.arange(len(index), dtype=np.uint32)
-    else:
-        positions = np.frombuffer(index.shard(i, n), np.uint32)
-    # What the walk skips, all shards skip: the first counts it.
-    return {"files": (index, positions), "skipped": {} if i else index.skipped()}
+    positions, skipped = _chosen((i, n), index)
+    return {"files": (index, positions), "skipped": skipped}
 
 
 def _scanned_by(
@@ -222,6 +296,7 @@ def _scanned_by(
     as_rank: int | str | None,
     base: PathLike | None,
     shard: tuple[int, int] | None,
+    settle: float | None = None,
     **options: Any,
 ) -> StatsTable:
     """Return what `_scanned` does, read by the workers of an executor."""
@@ -233,7 +308,7 @@ def _scanned_by(
     place = Place.of(paths, directory_given(base))
     part = _shard_of(paths, *(shard_given(shard) or (0, 1)), follow_links=follow_links)
     finish, selection = Finish.of(
-        selection, as_rank=rank_given(as_rank), base=directory_given(base)
+        selection, as_rank=rank_given(as_rank), base=directory_given(base), settle=settle
     )
     table = scan_parts(
         executor, part["files"], selection, finish, place, skipped=part["skipped"], **options

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from fastdump._selection import IO, STATUSES, Selection
+from fastdump._table.file_format import SUFFIXES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -52,14 +53,33 @@ def json_rows_option(help: str, default: int) -> Callable[[Command], Command]:
     return _rows_option(f"{help}; 0 prints all. Default: {default}, with --json all.")
 
 
-def outputs_option(help: str) -> Callable[[Command], Command]:
-    """Return an option for files that tables are written to; the command gets `outputs`."""
+class OutputDirectory(type(Path())):  # type: ignore[misc]
+    """A directory that a table is written to in parts."""
+
+
+class _Output(click.Path):
+    """A file; or a directory, whose name ends with a slash, or which is there.
+
+    What has the name of a table's file is to be one.
+    """
+
+    def convert(self, value: Any, parameter: Any, context: Any) -> Any:
+        path = super().convert(value, parameter, context)
+        is_there = Path(value).is_dir() and not str(value).endswith(SUFFIXES)
+        return OutputDirectory(path) if is_there or str(value).endswith("/") else path
+
+
+def outputs_option(help: str, *, directories: bool = False) -> Callable[[Command], Command]:
+    """Return an option for files that tables are written to; the command gets `outputs`.
+
+    With `directories`, some may be an `OutputDirectory`.
+    """
     return click.option(
         "-o",
         "--output",
         "outputs",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=(_Output if directories else click.Path)(path_type=Path),
         metavar="FILE",
         help=help,
     )
@@ -123,6 +143,24 @@ placing_options = all_of(
     ),
 )
 """Options for where a dump belongs: the command gets `as_rank` and `base`."""
+
+growing_options = all_of(
+    click.option(
+        "--settle",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        help="Say of damaged files that were written to less than so long ago that they are "
+        "perhaps still being written, and read them again with --since.",
+    ),
+    click.option(
+        "--since",
+        type=click.Path(exists=True),
+        metavar="TABLE",
+        help="Read only files that are new or have changed since TABLE was made of the same PATH, "
+        "with the same options: a .parquet or .arrow file of -o, or a directory of parts.",
+    ),
+)
+"""Options for dumps that grow: the command gets `since` and `settle`."""
 
 _NUMBERS = {
     "rank": "Only these ranks",

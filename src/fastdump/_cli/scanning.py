@@ -11,12 +11,13 @@ import click
 
 from fastdump._cli import exit_codes
 from fastdump._cli.messages import say
-from fastdump._cli.unread import NOT_FINISHED, is_unread
+from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._dump.dump import empty_error, open
 from fastdump._selection import Selection
 from fastdump._stats import new_scan, placed, selected_from, source_of
 from fastdump._table.arrow_column import count_by
+from fastdump._table.manifest import NOT_FINISHED
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.quantities import counted
 
@@ -111,10 +112,15 @@ def _written(
     as_rank: int | str | None = None,
     base: str | None = None,
     shard: tuple[int, int] | None = None,
+    since: str | None = None,
+    parts: str | None = None,
+    settle: float | None = None,
     **_reading: Any,
 ) -> Outcome:
-    if shard is not None:
-        raise click.UsageError("--shard is for dumps; a table is read already")
+    given = {"--shard": shard, "--since": since, "-o DIR/": parts, "--settle": settle}
+    for name, value in given.items():
+        if value is not None:
+            raise click.UsageError(f"{name} is for dumps; a table is read already")
     with refusing():
         table = placed(table, as_rank=as_rank, base=base)
     _say_notes(table)

@@ -18,6 +18,8 @@ from fastdump._cli.console import (
 )
 from fastdump._cli.json_document import print_table
 from fastdump._cli.options import (
+    OutputDirectory,
+    growing_options,
     json_option,
     json_rows_option,
     outputs_option,
@@ -59,7 +61,11 @@ _DEFAULT_ROWS = 20
 )
 @json_rows_option("Print the N worst rows", _DEFAULT_ROWS)
 @json_option
-@outputs_option("Write all rows to FILE: .csv, .json, .arrow or .parquet. May be repeated.")
+@outputs_option(
+    "Write all rows to FILE: .csv, .json, .arrow or .parquet. May be repeated. DIR/, or a "
+    "directory that is there, gets parts as the scan goes; one that was ended goes on from them.",
+    directories=True,
+)
 @placing_options
 @click.option(
     "--shard",
@@ -67,6 +73,7 @@ _DEFAULT_ROWS = 20
     callback=lambda _context, _parameter, text: _shard(text),
     help="Read part I, from 0 on, of N; 'fastdump merge' joins the tables of all parts.",
 )
+@growing_options
 @reading_options
 def command(
     paths: tuple[str, ...],
@@ -96,9 +103,14 @@ def command(
       fastdump stats dump_dir --json --rows 1
       fastdump stats dump_dir --shard 3/16 -o parts/3.parquet
     """  # noqa: D301 (\b is for click: do not wrap)
+    directories = [output for output in outputs if isinstance(output, OutputDirectory)]
+    outputs = tuple(output for output in outputs if not isinstance(output, OutputDirectory))
+    if len(directories) > 1:
+        raise click.UsageError("-o: the parts of a scan go to one directory")
     for output in outputs:
         check_output(output)
-    outcome = scan_paths(paths, conditions, level=level, logical=logical, **reading)
+    parts = str(directories[0]) if directories else None
+    outcome = scan_paths(paths, conditions, level=level, logical=logical, parts=parts, **reading)
     table = outcome.table.filter(bad=True) if only_bad else outcome.table
     failure = write_outputs(table, outputs)
     if as_json:

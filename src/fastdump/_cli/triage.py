@@ -9,6 +9,7 @@ import click
 
 from fastdump._cli import exit_codes
 from fastdump._cli.options import (
+    growing_options,
     json_option,
     paths_argument,
     placing_options,
@@ -39,6 +40,7 @@ from fastdump._triage.text import DEFAULT_ROWS
 )
 @json_option
 @placing_options
+@growing_options
 @reading_options
 def command(
     paths: tuple[str, ...],

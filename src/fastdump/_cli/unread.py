@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from fastdump._cli.messages import say
+from fastdump._table.manifest import NOT_FINISHED
 from fastdump._words.quantities import skipped_text
-
-NOT_FINISHED = "not finished when interrupted"
-"""Why a table of an interrupted scan lacks files."""
 
 # The header promises bytes that the file lacks, or nothing can be said of the file. An `absent`
 # tensor was left out by the device; `size_mismatch` and `unsupported` hide nothing that is there.

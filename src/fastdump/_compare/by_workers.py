@@ -22,6 +22,7 @@ from fastdump._compare.side import Side
 from fastdump._compare.tensors import Tensors
 from fastdump._compare.tolerances import Tolerances
 from fastdump._table.arrow_column import integer_array
+from fastdump._table.file_states import FileStates
 from fastdump._table.stats_table import StatsTable
 from fastdump._workers import FILE_NBYTES, cut, results
 
@@ -135,5 +136,7 @@ def _compare_part(part: _Part, threads: int) -> tuple[Metrics, CompareProgress]:
 
 
 def _tensors(rows: _Rows) -> Tensors:
-    side = Side("", rows.table.with_states(rows.states), is_dump=True)
+    table = rows.table
+    states = FileStates.known(table.batch.column("path"), rows.states)
+    side = Side("", table.with_states(states), is_dump=True)
     return Tensors(side, np.arange(len(rows.table)))

@@ -52,6 +52,8 @@ class TableKind:
         What to say about a column that this table lacks, by name.
     derived
         Functions that compute a missing column from other columns, by name.
+    beside
+        Columns of integers that a file may have and that no table shows.
     """
 
     noun: str
@@ -60,6 +62,7 @@ class TableKind:
     names: Callable[[Head], Sequence[str]]
     level_only: Mapping[str, str] = field(default_factory=dict)
     derived: Mapping[str, Callable[[Mapping[str, Array]], Array]] = field(default_factory=dict)
+    beside: Sequence[str] = ()
 
     def schema(self, head: Head, long: Mapping[str, DataType] = _NONE) -> Schema:
         """Return the Arrow schema of a table with this head, which becomes its metadata.

@@ -82,7 +82,8 @@ class ColumnTable(Generic[Row]):
         check_schema(table.schema, kind)
         said = dict(head_in(table.schema) if said is None else said)
         said |= {name: value for name, value in known.items() if value is not None}
-        self._head = kind.checked_head(said, table.column_names)
+        names = [name for name in table.column_names if name not in kind.beside]
+        self._head = kind.checked_head(said, names)
         self._batch = conform(table, kind, self._head)
         self._remark = ""
 
@@ -95,9 +96,14 @@ class ColumnTable(Generic[Row]):
         read = cls.__new__(cls)
         try:
             read._fill(table, said, **known)
+            if not known:  # a dump that was moved has other files
+                read._add_beside(table)
         except ValueError as error:
             raise DumpFormatError(f"{str(path)!r}: {error}") from error
         return read
+
+    def _add_beside(self, table: Table) -> None:
+        """Take from a file what no table shows; raise ValueError if it is damaged."""
 
     def __reduce__(self) -> tuple[object, ...]:
         names = self._kind.names(self._head)
@@ -391,7 +397,11 @@ class ColumnTable(Generic[Row]):
         from fastdump._table.files import write_rows
 
         names = [name for name in self.columns if self._is_in_csv(name)]
-        write_rows(path, self._batch, self._kind, self._head, names)
+        write_rows(path, self._batch, self._kind, self._head, names, self._saved)
+
+    def _saved(self) -> Table:
+        """Return what Arrow and Parquet files hold."""
+        return self.arrow
 
     def _is_in_csv(self, name: str) -> bool:
         """Tell whether a column says anything, so that a CSV file has it."""

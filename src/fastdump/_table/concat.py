@@ -12,6 +12,7 @@ from arro3.core import RecordBatch
 from fastdump._table.arrow_column import joined
 from fastdump._table.execution_order import JoinedRows
 from fastdump._table.file_states import FileStates
+from fastdump._table.provenance import Provenance
 from fastdump._table.shared_places import note_of_shared_places
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.places import tensor_name
@@ -56,7 +57,7 @@ def concat(tables: Iterable[StatsTable]) -> StatsTable:
         raise ValueError("tables is empty, expected at least one table")
     _check_levels(several)
     if len(several) == 1:
-        return several[0][:]
+        return several[0].with_provenance(several[0].provenance)
     root = _root_above(several)
     if root is not None:
         several = [table.seen_from(root) for table in several]
@@ -81,8 +82,10 @@ def _joined(several: Sequence[StatsTable], root: str | None) -> StatsTable:
     origins = {roots: i for i, roots in enumerate({tuple(table.roots): None for table in several})}
     origin_of = np.array([origins[tuple(table.roots)] for table in several], np.int64)[table_of]
     notes += note_of_shared_places(batch, origin_of, [", ".join(roots) for roots in origins])
+    provenance = Provenance.joined([table.provenance for table in several])
     if not np.array_equal(rows.order, np.arange(batch.num_rows)):
         batch = batch.take(rows.order)
+        provenance = provenance and provenance.in_order(rows.order)
     return StatsTable.scanned(
         batch,
         states=FileStates.joined(table.file_states for table in several),
@@ -91,6 +94,7 @@ def _joined(several: Sequence[StatsTable], root: str | None) -> StatsTable:
         roots=roots,
         root=root,
         notes=list(dict.fromkeys(notes)),
+        provenance=provenance,
     )
 
 

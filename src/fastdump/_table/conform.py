@@ -29,11 +29,11 @@ def check_names(names: Sequence[str], kind: TableKind) -> None:
     ValueError
         If a name is unknown or occurs twice, or if a column that never has nulls is missing.
     """
-    unknown = [name for name in names if name not in kind.columns]
+    unknown = [name for name in names if name not in kind.columns and name not in kind.beside]
     if unknown:
         raise ValueError(f"unknown {_columns(unknown)}, so this is not a {kind.noun}")
     if len(set(names)) < len(names):
-        repeated = [name for name in kind.columns if names.count(name) > 1]
+        repeated = [name for name in (*kind.columns, *kind.beside) if names.count(name) > 1]
         raise ValueError(f"repeated {_columns(repeated)}")
     needed = (name for name, column in kind.columns.items() if not column.nullable)
     missing = [name for name in needed if name not in names]
@@ -57,7 +57,7 @@ def check_schema(schema: Schema, kind: TableKind) -> None:
     """
     check_names(schema.names, kind)
     for name, data_type in zip(schema.names, schema.types, strict=True):
-        expected = kind.columns[name].type
+        expected = "integer" if name in kind.beside else kind.columns[name].type
         if not (DataType.is_null(data_type) or _is_of_type(data_type, expected)):
             found = str(data_type).strip()
             raise ValueError(
@@ -80,12 +80,13 @@ def conform(table: Table, kind: TableKind, head: Head) -> RecordBatch:
     if table.num_rows == 0:
         table = table.combine_chunks()  # one without a batch gets one without a row
     names = kind.names(head)
-    extra = [name for name in table.column_names if name not in names]
+    given = [name for name in table.column_names if name not in kind.beside]
+    extra = [name for name in given if name not in names]
     if extra:
         raise ValueError(f"{_columns(extra)}, which {kind.level_only[extra[0]]}, not at this one")
     columns = {
         name: _cast(joined(table.column(name).chunks), name, kind.columns[name].type)
-        for name in table.column_names
+        for name in given
     }
     for name in names:
         column = kind.columns[name]

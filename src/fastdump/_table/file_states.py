@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastdump._table.arrow_column import codes_of, integer_array, is_null, joined, text_codes
+from fastdump._table.buffers import column_with_nulls
 
 if TYPE_CHECKING:
     from arro3.core import Array
@@ -29,6 +30,11 @@ class FileStates:
         # Joined when they are asked for: few tables ever are.
         self._parts = [] if paths is None or states is None else [(paths, states)]
         self._by_path: dict[str, int] | None = None
+
+    @classmethod
+    def known(cls, paths: Array, states: NDArray[np.int64]) -> FileStates:
+        """Return the states of some files, 0 where it is not known."""
+        return cls(paths, column_with_nulls(states, states != 0))
 
     @property
     def _columns(self) -> tuple[Array, Array] | None:

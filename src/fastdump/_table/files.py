@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from arro3.core import RecordBatch, Table
 
 from fastdump._atomic import replacing
 from fastdump._table.arrow_file import read_arrow, read_parquet, write_arrow, write_parquet
-from fastdump._table.column import Head, TableKind, head_in, long_types
+from fastdump._table.column import Head, TableKind, head_in
 from fastdump._table.csv_file import read_csv, write_csv
 from fastdump._table.file_format import format_suffix
 from fastdump._table.json_file import read_json, write_json
@@ -25,6 +25,7 @@ def write_rows(
     kind: TableKind,
     head: Head,
     csv_names: Sequence[str],
+    arrow: Callable[[], Table],
 ) -> None:
     """Write a table in the format of the path's suffix.
 
@@ -36,6 +37,8 @@ def write_rows(
         The table.
     csv_names
         The columns that a CSV file gets.
+    arrow
+        Function that returns the table that Arrow and Parquet files get.
 
     Raises
     ------
@@ -49,8 +52,7 @@ def write_rows(
         elif suffix == ".json":
             write_json(batch, kind, head, file)
         else:
-            table = Table.from_batches([batch], schema=kind.schema(head, long_types(batch.schema)))
-            (write_arrow if suffix == ".arrow" else write_parquet)(table, file)
+            (write_arrow if suffix == ".arrow" else write_parquet)(arrow(), file)
 
 
 def read_rows(

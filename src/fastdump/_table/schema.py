@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, get_type_hints
 from fastdump._op_name import layer_numbers
 from fastdump._table.arrow_column import coded_column, codes_of, column_of
 from fastdump._table.column import Column, ColumnType, Head, TableKind
+from fastdump._table.provenance import STATE
 from fastdump._table.row import StatsRow
 
 if TYPE_CHECKING:
@@ -115,4 +116,5 @@ KIND: Final = TableKind(
     names=names_of,
     level_only=dict.fromkeys(FULL_ONLY, "is computed at level 'full'"),
     derived={"layer": layer_column},
+    beside=(STATE,),
 )

@@ -25,14 +25,16 @@ from fastdump._table.column_table import ColumnTable
 from fastdump._table.directories import directories_of, in_directories, seen_from
 from fastdump._table.execution_order import by_execution
 from fastdump._table.file_states import FileStates
+from fastdump._table.provenance import Provenance
 from fastdump._table.row import StatsRow, row_of_table
 from fastdump._table.schema import COLUMN, KIND, LEVELS
 from fastdump._table.selected import absence_text, selected_rows
 from fastdump._table.severity import BadValues, worst_first
+from fastdump._table.unsettled import Unsettled
 from fastdump._words.quantities import counted, size_text, skipped_text
 
 if TYPE_CHECKING:
-    from arro3.core import Array, RecordBatch
+    from arro3.core import Array, RecordBatch, Table
     from arro3.core.types import ArrowArrayExportable, ArrowStreamExportable
     from numpy.typing import NDArray
     from typing_extensions import Self, Unpack
@@ -93,10 +95,11 @@ class StatsTable(ColumnTable[StatsRow]):
     >>> t.worst()[0].tensor()[:8]  # doctest: +SKIP
     """
 
-    __slots__ = ("_bad", "_states")
+    __slots__ = ("_bad", "_provenance", "_states")
 
     _kind: ClassVar = KIND
     _bad: BadValues
+    _provenance: Provenance | None
     _states: FileStates
 
     def __init__(
@@ -108,6 +111,7 @@ class StatsTable(ColumnTable[StatsRow]):
         root: PathLike | None = None,
     ) -> None:
         self._states = FileStates()
+        self._provenance = None
         self._fill(data, level=level, skipped=skipped, **place(root))
 
     @classmethod
@@ -121,6 +125,7 @@ class StatsTable(ColumnTable[StatsRow]):
         roots: list[str],
         root: str | None,
         notes: list[str],
+        provenance: Provenance | None = None,
     ) -> StatsTable:
         """Return the table of a scan, or of several.
 
@@ -132,16 +137,28 @@ class StatsTable(ColumnTable[StatsRow]):
             The states of the files.
         level, skipped, roots, root, notes
             Values of the table's properties of these names.
+        provenance
+            What it was made of, if rows of it may be taken over later.
         """
         table = cls.__new__(cls)
         table._states = states
+        table._provenance = provenance
         table._fill(data, level=level, skipped=skipped, roots=roots, root=root, notes=notes)
         return table
 
     def _with_rows(self, batch: RecordBatch) -> Self:
         table = super()._with_rows(batch)
         table._states = self.file_states
+        # A table that is unpickled has no rows before.
+        is_whole = batch is getattr(self, "_batch", None)
+        table._provenance = self.provenance if is_whole else None
         return table
+
+    def _saved(self) -> Table:
+        return self.arrow if self.provenance is None else self.provenance.added_to(self.arrow)
+
+    def _add_beside(self, table: Table) -> None:
+        self._provenance = Provenance.of_file(table)
 
     def _row_maker(self) -> Callable[..., StatsRow]:
         return functools.partial(row_of_table, self.root, self.file_states)
@@ -184,12 +201,32 @@ class StatsTable(ColumnTable[StatsRow]):
         # A table that was read from a file has none.
         return getattr(self, "_states", FileStates())
 
+    @property
+    def provenance(self) -> Provenance | None:
+        """What the table was made of, if that is known and it has all rows still."""
+        return getattr(self, "_provenance", None)
+
+    def with_provenance(self, provenance: Provenance | None) -> StatsTable:
+        """Return the same table, made of something else."""
+        table = self._changed(self._batch)
+        table._provenance = provenance
+        return table
+
+    def with_states(self, states: FileStates) -> StatsTable:
+        """Return the same table, of files that are in these states now."""
+        return self._changed(self._batch, states=states)
+
+    def saying(self, **said: Any) -> StatsTable:
+        """Return the same rows, beside which something else is said: `skipped`, `notes`."""
+        return self._changed(self._batch, **said)
+
     def moved_to(self, root: PathLike | None) -> StatsTable:
         """Return the table of a dump that is in another directory now; None if it did not move."""
         table = self[:]
         table._head = {**self._head, **place(root)}
         if root is not None:
             table._states = FileStates()  # copies have other states
+            table._provenance = None
         return table
 
     def seen_from(self, base: str) -> StatsTable:
@@ -205,11 +242,13 @@ class StatsTable(ColumnTable[StatsRow]):
         if self.root == base:
             return self
         rename = functools.partial(in_directories, changed=seen_from(base, self.root))
-        return self._changed(
+        table = self._changed(
             _with_column(self._batch, "path", rename(self._batch.column("path"))),
             states=self.file_states.renamed(rename),
             root=base,
         )
+        table._provenance = self.provenance
+        return table
 
     def with_rank(self, rank: int) -> StatsTable:
         """Return the table with a rank in all rows that have none; a note counts the others."""
@@ -224,14 +263,16 @@ class StatsTable(ColumnTable[StatsRow]):
         """Return the table with some notes more."""
         return self._changed(self._batch, notes=[*self.notes, *notes]) if notes else self
 
-    def with_skipped(self, skipped: Mapping[str, int]) -> StatsTable:
-        """Return the table of a scan that skipped so many files, by reason."""
-        return self._changed(self._batch, skipped=dict(skipped))
-
-    def with_states(self, states: NDArray[np.int64]) -> StatsTable:
-        """Return the table with the state of the file of each row, 0 where it is not known."""
-        known = column_with_nulls(states, states != 0)
-        return self._changed(self._batch, states=FileStates(self._batch.column("path"), known))
+    def with_unsettled(self, settle_s: float) -> StatsTable:
+        """Return the table with notes at damaged files that are perhaps still being written."""
+        found = Unsettled(self._batch, self.root, settle_s)
+        if not found.n_files:
+            return self
+        table = self._changed(found.noted())
+        if self.provenance is not None:
+            states = found.asked_again(self.provenance.states_of_rows())
+            table = table.with_provenance(self.provenance.of_states(states))
+        return table.with_notes([found.note(settle_s)])
 
     def filled(self, name: str, value: int | str) -> StatsTable:
         """Return the table with a value in all rows where a column of integers or text is null."""

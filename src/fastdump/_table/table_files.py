@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, cast
 from urllib.parse import unquote
@@ -11,6 +12,7 @@ from urllib.parse import unquote
 from fastdump._arguments import PathLike, is_regular_file, paths_of
 from fastdump._table.concat import concat
 from fastdump._table.file_format import SUFFIXES, format_suffix
+from fastdump._table.manifest import NAME, NOT_FINISHED, Manifest
 from fastdump._table.schema import COLUMN
 from fastdump._table.stats_table import StatsTable, place
 from fastdump.errors import DumpFormatError
@@ -58,8 +60,14 @@ def read_stats(path: Paths, *, root: PathLike | None = None) -> StatsTable:
     >>> fastdump.read_stats("run1.csv").worst(10)  # doctest: +SKIP
     >>> fastdump.read_stats("parts/*.parquet")  # doctest: +SKIP
     """
-    files = [file for given in _expanded(paths_of(path)) for file in _files_at(given)]
-    return concat([_read_part(file, root) for file in files])
+    given = _expanded(paths_of(path))
+    table = concat([_read_part(file, root) for one in given for file in _files_at(one)])
+    n_left = sum(map(_n_left_at, given))
+    if not n_left:
+        return table
+    # A table of a scan that was ended must not pass for a whole one.
+    skipped = Counter(table.skipped) + Counter({NOT_FINISHED: n_left})
+    return table.saying(skipped=dict(sorted(skipped.items())))
 
 
 def table_or_paths(
@@ -149,12 +157,32 @@ def _files_at(path: PathLike) -> list[PathLike]:
     return cast("list[PathLike]", found)
 
 
+def _n_left_at(path: PathLike) -> int:
+    """Return how many files the scan has left that wrote parts to a directory."""
+    name = os.fsdecode(path)
+    if name.endswith(SUFFIXES) or not os.path.isdir(name):  # noqa: PTH112
+        return 0
+    manifests = (Manifest.read(above) for above, _ in _walked(name))
+    return sum(
+        max(manifest.n_left, 1) for manifest in manifests if manifest and not manifest.is_complete
+    )
+
+
 def _parts_in(directory: str) -> Iterator[str]:
-    for above, directories, names in os.walk(directory):
-        directories[:] = sorted(name for name in directories if not _is_hidden(name))
-        for name in sorted(names):
+    for above, names in _walked(directory):
+        if (manifest := Manifest.read(above)) is not None:
+            yield from manifest.files(above)
+            continue
+        for name in names:
             if name.endswith(_PART_SUFFIXES) and not _is_hidden(name):
                 yield os.path.join(above, name)  # noqa: PTH118
+
+
+def _walked(directory: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield directories in order, with the names of the files in them."""
+    for above, directories, names in os.walk(directory):
+        directories[:] = sorted(name for name in directories if not _is_hidden(name))
+        yield above, sorted(names)
 
 
 def _is_hidden(name: str) -> bool:
@@ -165,6 +193,8 @@ def _is_hidden(name: str) -> bool:
 def _has_only_parts(directory: str) -> bool:
     """Tell whether a directory has parts of a table and nothing else, unlike that of a dump."""
     n_parts = 0
+    if os.path.lexists(os.path.join(directory, NAME)):  # noqa: PTH118
+        return True
     try:
         with os.scandir(directory) as entries:
             for entry in entries:

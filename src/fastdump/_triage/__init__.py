@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from fastdump._arguments import Engine, PathLike
 from fastdump._core import Progress
 from fastdump._selection import Conditions, takes_conditions
-from fastdump._stats import What, source_of, stats
+from fastdump._stats import Since, What, source_of, stats
 from fastdump._table.stats_table import StatsTable
 from fastdump._triage.report import TriageReport
 from fastdump._triage.story import tell
@@ -43,6 +43,8 @@ def triage(
     as_rank: int | Literal["env"] | None = None,
     base: PathLike | None = None,
     executor: Executor | None = None,
+    since: Since | None = None,
+    settle: float | None = None,
     **conditions: Unpack[Conditions],
 ) -> TriageReport:
     """Find which operator made the first bad value, and what followed from it.
@@ -61,6 +63,8 @@ def triage(
         The directory that the paths of a table are relative to, if the dump was moved.
     threads, io_depth, engine, progress, follow_links, executor
         How to read a dump; as for `stats`. They do not matter for a table.
+    since, settle
+        For a dump that grows: as for `stats`.
     as_rank, base
         Where a dump or a table belongs; as for `stats`.
     **conditions
@@ -102,6 +106,8 @@ def triage(
         as_rank=as_rank,
         base=base,
         executor=executor,
+        since=since,
+        settle=settle,
         **conditions,
     )
     if table.level == "header":

@@ -1,0 +1,124 @@
+"""Rows that are kept of an earlier table, and new ones, as one scan would have given them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from arro3.core import RecordBatch
+
+from fastdump._table.arrow_column import joined
+from fastdump._table.execution_order import JoinedRows
+from fastdump._table.file_states import FileStates
+from fastdump._table.provenance import Provenance
+from fastdump._table.stats_table import StatsTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_N_PROBES = 64
+
+
+def merged(
+    kept: StatsTable, kept_from: Provenance, new: StatsTable, new_from: Provenance
+) -> StatsTable:
+    """Return the rows of two tables about different files, in the order of execution.
+
+    Parameters
+    ----------
+    kept
+        Rows of an earlier table, in the order of execution.
+    new
+        The table of a scan of the other files, which says all but the rows.
+    kept_from, new_from
+        What they are made of.
+
+    Returns
+    -------
+    StatsTable
+        Without notes: they are about all rows.
+    """
+    batch, provenance = _Merger(
+        _Rows(kept.batch, kept_from), _Rows(new.batch, new_from), new.root, new.roots
+    ).rows()
+    return StatsTable.scanned(
+        batch,
+        states=FileStates(batch.column("path"), provenance.states),
+        level=new.level,
+        skipped=new.skipped,
+        roots=new.roots,
+        root=new.root,
+        notes=[],
+        provenance=provenance,
+    )
+
+
+class _Rows(NamedTuple):
+    """Rows with the states of their files."""
+
+    batch: RecordBatch
+    provenance: Provenance
+
+    def some(self, first: int, last: int) -> _Rows:
+        states = self.provenance.states.slice(first, last - first)
+        provenance = self.provenance._replace(states=states)
+        return _Rows(self.batch.slice(first, last - first), provenance)
+
+    @staticmethod
+    def joined(several: Sequence[_Rows]) -> _Rows:
+        """Return some rows one after the other, asked for as the last ones."""
+        batches = [rows.batch for rows in several]
+        names = batches[0].column_names
+        columns = [joined([batch.column(name) for batch in batches]) for name in names]
+        batch = RecordBatch.from_arrays(columns, schema=batches[0].schema)
+        states = joined([rows.provenance.states for rows in several])
+        return _Rows(batch, several[-1].provenance._replace(states=states))
+
+
+class _Merger:
+    """Puts new rows among others, which are in order; both are about one directory."""
+
+    def __init__(self, kept: _Rows, new: _Rows, root: str | None, roots: Sequence[str]) -> None:
+        self._kept, self._new, self._root, self._roots = kept, new, root, roots
+
+    def rows(self) -> _Rows:
+        n_kept, n_new = self._kept.batch.num_rows, self._new.batch.num_rows
+        if not n_kept or not n_new:
+            return _Rows.joined([self._kept, self._new])
+        # What is new often belongs to one place: all other rows stay one after the other.
+        begin, end = self._n_before(0), self._n_before(n_new - 1)
+        parts = [self._kept.some(0, begin), self._among(begin, end), self._kept.some(end, n_kept)]
+        return _Rows.joined([*(part for part in parts if part.batch.num_rows)])
+
+    def _among(self, begin: int, end: int) -> _Rows:
+        rows = _Rows.joined([self._kept.some(begin, end), self._new])
+        order = self._order(rows.batch, end - begin)
+        if np.array_equal(order, np.arange(len(order))):
+            return rows
+        return _Rows(rows.batch.take(order), rows.provenance.in_order(order))
+
+    def _n_before(self, new_row: int) -> int:
+        """Return how many kept rows come before a new one."""
+        one = self._new.batch.slice(new_row, 1)
+        begin, end = 0, self._kept.batch.num_rows
+        while begin < end:
+            probes = np.unique(np.linspace(begin, end - 1, _N_PROBES).astype(np.int64))
+            batch = _Rows.joined(
+                [
+                    _Rows(self._kept.batch.take(probes), self._kept.provenance.in_order(probes)),
+                    _Rows(one, self._new.provenance.in_order(np.array([new_row]))),
+                ]
+            ).batch
+            order = self._order(batch, len(probes))
+            n_before = int(np.flatnonzero(order == len(probes))[0])
+            begin, end = (
+                int(probes[n_before - 1]) + 1 if n_before else begin,
+                int(probes[n_before]) if n_before < len(probes) else end,
+            )
+        return begin
+
+    def _order(self, batch: RecordBatch, n_kept: int) -> NDArray[np.int64]:
+        table_of = (np.arange(batch.num_rows) >= n_kept).astype(np.int64)
+        return JoinedRows(batch, table_of, self._root, self._roots).order
