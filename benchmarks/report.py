@@ -26,6 +26,7 @@ SECTIONS = {
     "layouts": "Private formats to host order, in memory; the peer is numpy",
     "convert": "Conversion to npy files",
     "triage": "Triage of many small files, full level and all",
+    "growing": "Dumps that grow, and scans that are ended and begun again",
     "commands": "Commands on many small files, beside the core's scan of them",
     "executors": "Two workers of an executor, already started, beside one call with two threads",
     "compare": "Comparison of two files; the peer is numpy",
@@ -83,6 +84,10 @@ comparison    all metrics of a pair of tensors; plain read and speeds are of bot
 """,
     "convert": """\
 conversion    of a directory; the ratio is time of cp -r / time of fastdump.convert
+""",
+    "growing": """\
+growing       time of fastdump.stats with since= or parts= / the same without, or undisturbed; the
+              whole scan has the dump warm, as the other one has
 """,
     "triage": """\
 triage        time of fastdump.triage / time of fastdump.stats of the same dump at its default level

@@ -1,0 +1,138 @@
+"""Dumps that grow, and scans that are ended, beside whole scans that nobody disturbs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+import fastdump
+from benchmarks.dump_files import write_small_files
+from benchmarks.report import Report, Requirement, Row
+from benchmarks.scale import N_COMMAND_FILES, N_FILES_A_DIRECTORY, ROUNDS
+from benchmarks.side_by_side import side_by_side
+
+_SIZE = "1 KiB each"
+
+
+class _Killed(BaseException):
+    pass
+
+
+@dataclass(frozen=True)
+class Growing:
+    """A dump, what it was before its last step, and where to write."""
+
+    root: Path
+    before: fastdump.StatsTable
+    n_new: int
+    scratch: Path
+
+    def fresh(self) -> Path:
+        """Return a directory without parts."""
+        parts = self.scratch / "parts"
+        shutil.rmtree(parts, ignore_errors=True)
+        return parts
+
+    def kill_at_half(self) -> None:
+        def stop(progress: Any) -> None:
+            if progress.files_done > N_COMMAND_FILES / 2:
+                raise _Killed
+
+        parts = self.fresh()
+        try:
+            fastdump.stats(self.root, parts=parts, progress=stop)
+        except _Killed:
+            fastdump.stats(self.root, parts=parts)
+
+
+@pytest.fixture(scope="module")
+def growing(directory: Path) -> Iterator[Growing]:
+    root, scratch = directory / "growing", directory / "growing_scratch"
+    try:
+        root.mkdir()
+        scratch.mkdir()
+        paths = write_small_files(root, N_COMMAND_FILES, 1024)
+        new = paths[-2 * N_FILES_A_DIRECTORY :]
+        for path in new:
+            path.rename(scratch / f"{path.parent.name} {path.name}")
+        before = fastdump.stats(root)
+        for path in new:
+            (scratch / f"{path.parent.name} {path.name}").rename(path)
+        yield Growing(root, before, len(new), scratch)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+@pytest.mark.parametrize("earlier", ["in memory", "in a file"])
+def test_since(benchmark: BenchmarkFixture, report: Report, growing: Growing, earlier: str) -> None:
+    since: Any = growing.before
+    if earlier == "in a file":
+        since = growing.scratch / "before.parquet"
+        growing.before.write(since)
+    timings = side_by_side(
+        benchmark,
+        ROUNDS,
+        ("since", lambda: fastdump.stats(growing.root, since=since)),
+        {"whole": lambda: fastdump.stats(growing.root)},
+    )
+    times = timings.quotient("since", "whole")
+    report.add(
+        benchmark,
+        Row(
+            section="growing",
+            what=f"{growing.n_new:,} new of {N_COMMAND_FILES:,} files, table {earlier}",
+            size=_SIZE,
+            other=f"{times:.3f} x a whole scan",
+            required=[Requirement("at most 0.05", round(times, 2) <= 0.05)],
+            aim=[Requirement("at most 0.01", round(times, 2) <= 0.01)],
+        ),
+    )
+
+
+def test_resume(benchmark: BenchmarkFixture, report: Report, growing: Growing) -> None:
+    """Killed at half, and begun again: both together, beside one that was not killed."""
+    timings = side_by_side(
+        benchmark,
+        ROUNDS,
+        ("killed", growing.kill_at_half),
+        {"whole": lambda: fastdump.stats(growing.root, parts=growing.fresh())},
+    )
+    times = timings.quotient("killed", "whole")
+    report.add(
+        benchmark,
+        Row(
+            section="growing",
+            what=f"killed at half and resumed, {N_COMMAND_FILES:,} files",
+            size=_SIZE,
+            other=f"{times:.2f} x one that was not killed",
+            required=[Requirement("at most 1.15", round(times, 2) <= 1.15)],
+        ),
+    )
+
+
+def test_parts(benchmark: BenchmarkFixture, report: Report, growing: Growing) -> None:
+    one = growing.scratch / "one.parquet"
+    timings = side_by_side(
+        benchmark,
+        ROUNDS,
+        ("parts", lambda: fastdump.stats(growing.root, parts=growing.fresh())),
+        {"one": lambda: fastdump.stats(growing.root).write(one)},
+    )
+    n_parts = len(list((growing.scratch / "parts").glob("part-*")))
+    times = timings.quotient("parts", "one")
+    report.add(
+        benchmark,
+        Row(
+            section="growing",
+            what=f"{n_parts} parts beside one file, {N_COMMAND_FILES:,} files",
+            size=_SIZE,
+            other=f"{times:.2f} x one file",
+        ),
+    )
