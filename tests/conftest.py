@@ -23,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 # How long an example takes says nothing on a machine that others use.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+# Nor does how long a cluster of dask takes to begin.
+os.environ.setdefault("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "300s")
 
 # Written out here a second time on purpose: the tests do not take the schema from what they test.
 INTEGERS = [
