@@ -207,6 +207,16 @@ def test_headers_that_take_too_much_are_read_alone(
     assert (report.files, report.written, report.clean) == (1, 1, True)
 
 
+def test_files_of_too_many_tensors_are_converted_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fastdump._convert.stored._MAX_ROWS", 2)
+    monkeypatch.setattr("fastdump._convert.stored._sound_files", None)
+    write(tmp_path / "dump", inputs=[X, X], outputs=[X])
+    report = fastdump.convert(tmp_path / "dump", tmp_path / "out")
+    assert (report.written, report.clean) == (3, True)
+
+
 def test_many_files_are_planned_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for i in range(7):
         write(tmp_path / "dump", f"a{i}", outputs=[X + i])

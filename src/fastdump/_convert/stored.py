@@ -45,8 +45,14 @@ if TYPE_CHECKING:
 _FILES = 1 << 14
 """So many files are planned at once: their headers and names have to be in memory."""
 
+_MAX_ROWS = 1 << 19
+"""Of more tensors in so many files, Python objects would take a quarter of a GiB."""
+
 _MAX_NBYTES = 64 << 20
 """Of larger files single tensors are shared out among threads."""
+
+_MAX_KINDS = 1 << 16
+"""Of more, some would be looked at again; each takes half a KiB."""
 
 _KINDS = ("operator", "exception")
 _TYPES = ("npy", "bin", "raw")
@@ -118,6 +124,9 @@ class StoredTensors:
         if options.type not in _TYPES or options.logical or options.only is not None:
             return
         for numbers, records in self._files():
+            if len(self._kinds) > _MAX_KINDS:
+                self._kinds.clear()
+                self._names.clear()
             try:
                 files = self._planned(numbers, records, report)
             except (TableTooLargeError, MemoryError):
@@ -149,6 +158,8 @@ class StoredTensors:
         dump = self._sources.dump[numbers]
         scan = scan_of(dump, Selection(), level="header", **self._at_once)
         scan.run(lambda _: report(0, 0))
+        if scan.progress().tensors > _MAX_ROWS:
+            return []
         files = []
         for path, state, rows in _sound_files(scan.headers()):
             position = position_of.get(path)
