@@ -73,3 +73,11 @@ def test_commands_take_a_depth(
     main([command, *map(str, paths), "--io-depth", str(DEPTH)])
     capsys.readouterr()
     assert set(depths) == {DEPTH}
+
+
+def test_the_look_for_what_is_new_takes_a_depth(dumps: list[Path]) -> None:
+    table = fastdump.stats(dumps[0])
+    again = fastdump.stats(dumps[0], since=table, io_depth=DEPTH, threads=2)
+    assert len(again) == len(table)
+    with pytest.raises(ValueError, match="io_depth is 0"):
+        fastdump.stats(dumps[0], since=table, io_depth=0)

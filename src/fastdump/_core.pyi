@@ -240,6 +240,8 @@ class Index(metaclass=_pybind11_type):
         ends: Buffer,
         states: Buffer,
         shown: Sequence[str],
+        threads: int,
+        io_depth: int | None = None,
     ) -> tuple[bytes, bytes]:
         """Return which files are to be read, and which rows of an earlier table are true still.
 

@@ -19,7 +19,7 @@ from fastdump import _core
 from fastdump._executor import PartsProgress
 from fastdump._progress import reporting
 from fastdump._scan import Place, TableScan
-from fastdump._since import Asked, Known, finished, roots_overlap, scan_of_files
+from fastdump._since import Asked, Known, finished, parallelism_of, roots_overlap, scan_of_files
 from fastdump._table.arrow_column import joined
 from fastdump._table.concat import concat
 from fastdump._table.manifest import Manifest, is_part_name, wrong_size
@@ -199,7 +199,7 @@ class PartsScan:
         assert provenance is not None
         paths = joined([table.batch.column("path") for table in tables])
         known = Known(paths, provenance.states_of_rows(), self._said["root"])
-        to_read, kept = known.look(index, positions, self._place)
+        to_read, kept = known.look(index, positions, self._place, parallelism_of(self._options))
         ends = np.cumsum([len(table) for table in tables])
         before, self._parts = self._parts, []
         obsolete = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fastdump import _core
+from fastdump._arguments import Parallelism, parallelism
 from fastdump._scan import Finish, Place, TableScan
 from fastdump._selection import Selection
 from fastdump._table.arrow_column import buffer_bytes, exported, part_ends
@@ -126,7 +127,11 @@ class Known(NamedTuple):
     root: str
 
     def look(
-        self, index: _core.Index, positions: NDArray[np.uint32], place: Place
+        self,
+        index: _core.Index,
+        positions: NDArray[np.uint32],
+        place: Place,
+        at_once: Parallelism,
     ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
         """Look at the state of each file that is known.
 
@@ -136,6 +141,8 @@ class Known(NamedTuple):
             Files that are there now.
         place
             Where they are.
+        at_once
+            Threads, and reads under way.
 
         Returns
         -------
@@ -149,7 +156,12 @@ class Known(NamedTuple):
             shown = [*map(seen_from(self.root, place.root), index.directories())]
         texts, ends, _alive = _path_bytes(self.paths)
         to_read, kept = index.unchanged(
-            positions.data, paths=texts.data, ends=ends.data, states=self.states.data, shown=shown
+            positions.data,
+            paths=texts.data,
+            ends=ends.data,
+            states=self.states.data,
+            shown=shown,
+            **at_once,
         )
         return np.frombuffer(to_read, np.uint32), np.frombuffer(kept, np.bool_)
 
@@ -204,7 +216,8 @@ class SinceScan:
             self._known.states_of_rows(),
             self._since.root or self._place.root,
         )
-        to_read, self._kept = known.look(index, positions, self._place)
+        at_once = parallelism_of(self._options)
+        to_read, self._kept = known.look(index, positions, self._place, at_once)
         self._scan = scan_of_files(
             index, to_read, self._paths, self._asked, self._place, skipped, **self._options
         )
@@ -224,6 +237,11 @@ class SinceScan:
         if self._scan is None:
             raise KeyboardInterrupt  # nothing was read yet
         return self._scan
+
+
+def parallelism_of(options: Mapping[str, Any]) -> Parallelism:
+    """Return how much options of `TableScan` want to be done at a time."""
+    return parallelism(options.get("threads"), options.get("io_depth"))
 
 
 def scan_of_files(

@@ -221,15 +221,20 @@ std::shared_ptr<Index> of_part(const py::tuple& part) {
 class UnchangedTask {
  public:
   UnchangedTask(const Index& index, Index::PositionsView positions, const EarlierRows& earlier,
-                const std::vector<std::string>& shown)
-      : index_(index), positions_(positions), earlier_(earlier), shown_(shown) {}
+                const std::vector<std::string>& shown, const Parallelism& parallelism)
+      : index_(index),
+        positions_(positions),
+        earlier_(earlier),
+        shown_(shown),
+        parallelism_(parallelism) {}
   ~UnchangedTask() { stop(); }
   UnchangedTask(const UnchangedTask&) = delete;
   UnchangedTask& operator=(const UnchangedTask&) = delete;
 
   void start() {
-    background_.start(
-        [this] { found_ = find_unchanged(index_, positions_, earlier_, shown_, stop_); });
+    background_.start([this] {
+      found_ = find_unchanged(index_, positions_, earlier_, shown_, parallelism_, stop_);
+    });
   }
   bool wait_for(std::chrono::milliseconds timeout) { return background_.wait_for(timeout); }
   void stop() {
@@ -244,6 +249,7 @@ class UnchangedTask {
   const Index::PositionsView positions_;
   const EarlierRows earlier_;
   const std::vector<std::string>& shown_;
+  const Parallelism parallelism_;
   std::atomic<bool> stop_ = false;
   Unchanged found_;
   Background background_;
@@ -251,7 +257,9 @@ class UnchangedTask {
 
 py::tuple unchanged(const Index& index, const py::object& buffer, const py::object& paths,
                     const py::object& ends, const py::object& states,
-                    const std::vector<std::string>& shown) {
+                    const std::vector<std::string>& shown, int threads,
+                    std::optional<int> io_depth) {
+  const Parallelism parallelism = parse_parallelism(threads, io_depth);
   const Positions positions(buffer, index);
   const ContiguousBuffer texts(paths);
   const ContiguousBuffer text_ends(ends);
@@ -274,8 +282,9 @@ py::tuple unchanged(const Index& index, const py::object& buffer, const py::obje
       throw std::out_of_range("a path ends outside its text");
     begin = end;
   }
-  OneRun<UnchangedTask> run("the look at the files", std::make_unique<UnchangedTask>(
-                                                         index, positions.view(), earlier, shown));
+  OneRun<UnchangedTask> run(
+      "the look at the files",
+      std::make_unique<UnchangedTask>(index, positions.view(), earlier, shown, parallelism));
   run.run();
   const Unchanged& found = run.ended().found();
   // SAFETY: integers may be looked at as bytes.
@@ -343,7 +352,8 @@ void bind_index(py::module_& module) {
       .def("part", &part, py::arg("positions"))
       .def("shard", &shard, py::arg("i"), py::arg("n"))
       .def("unchanged", &unchanged, py::arg("positions"), py::kw_only(), py::arg("paths"),
-           py::arg("ends"), py::arg("states"), py::arg("shown"))
+           py::arg("ends"), py::arg("states"), py::arg("shown"), py::arg("threads"),
+           py::arg("io_depth") = py::none())
       .def("directories", &directories)
       .def("__len__", &Index::size)
       .def("record", &record, py::arg("position"))

@@ -20,6 +20,11 @@
 
 namespace fastdump {
 
+// The job of a pipeline whose items are too small for several threads.
+struct NoJob {
+  static std::uint64_t n_chunks() { return 0; }
+};
+
 // `Context` is what one thread keeps while it works: it is made, used and destroyed by that thread.
 // It has a ThreadStopwatch `stopwatch`.
 template <class Job, class Context>

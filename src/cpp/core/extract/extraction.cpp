@@ -124,11 +124,6 @@ struct ExtractThread {
   File directory;
 };
 
-// Extracts of one source are too few for several threads.
-struct NoJob {
-  static std::uint64_t n_chunks() { return 0; }
-};
-
 // The items are sources.
 class ExtractRun final : public Pipeline<NoJob, ExtractThread> {
  public:

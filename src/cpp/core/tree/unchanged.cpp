@@ -79,11 +79,6 @@ struct Asker {
   File directory;
 };
 
-// Nothing becomes a job.
-struct NoJob {
-  std::uint64_t n_chunks() const { return 0; }
-};
-
 class AskRun final : public Pipeline<NoJob, Asker> {
  public:
   AskRun(const Index& index, Index::PositionsView positions, const EarlierFiles& files,
@@ -168,9 +163,9 @@ class AskRun final : public Pipeline<NoJob, Asker> {
 
 Unchanged find_unchanged(const Index& index, Index::PositionsView positions,
                          const EarlierRows& earlier, const std::vector<std::string>& shown,
-                         const std::atomic<bool>& stop) {
+                         const Parallelism& parallelism, const std::atomic<bool>& stop) {
   const EarlierFiles files(earlier);
-  AskRun run(index, positions, files, shown, default_parallelism(), stop);
+  AskRun run(index, positions, files, shown, parallelism, stop);
   run.run();
   return run.result();
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/concurrency/cpus.hpp"
 #include "core/tree/index.hpp"
 
 namespace fastdump {
@@ -36,6 +37,6 @@ struct Unchanged {
 // thrown away, after `stop`.
 Unchanged find_unchanged(const Index& index, Index::PositionsView positions,
                          const EarlierRows& earlier, const std::vector<std::string>& shown,
-                         const std::atomic<bool>& stop);
+                         const Parallelism& parallelism, const std::atomic<bool>& stop);
 
 }  // namespace fastdump
