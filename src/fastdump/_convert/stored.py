@@ -239,17 +239,20 @@ class StoredTensors:
             extraction.run(lambda done: report(done.files_done, done.bytes_done), INTERVAL_S)
         finally:
             outcomes = np.frombuffer(extraction.outcomes(), np.uint8)
-            self._note(files, ends, outcomes)
+            self._note(files, tensors, ends, outcomes)
 
     def _note(
-        self, files: list[_File], ends: NDArray[np.int64], outcomes: NDArray[np.uint8]
+        self,
+        files: list[_File],
+        tensors: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        outcomes: NDArray[np.uint8],
     ) -> None:
-        """Note what became of the tensors of some files."""
+        """Note what became of the tensors of some files, which `tensors` has as rows."""
         heads = np.array([len(head) for _, head in self._names])
         begins = np.concatenate(([0], ends[:-1]))
         is_done = np.logical_and.reduceat(outcomes != _LEFT, begins)
         written = np.flatnonzero(outcomes == _WRITTEN)
-        tensors = np.array([one for file in files for one in file.tensors], np.int64)
         nbytes = int((tensors[written, 1] + heads[tensors[written, 2]]).sum())
         self.is_done[np.array([file.number for file in files])[is_done]] = True
         with self._ledger as ledger:
