@@ -58,13 +58,32 @@ def write_op(root: Path, name: str, *, timestamp: int, **tensors: object) -> Pat
 # Text
 
 
-def test_it_leads_with_the_sentence_then_chain_then_table(
-    faulty: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_answer_comes_first_and_alone(faulty: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["triage", str(faulty)]) == 1
     out, err = capsys.readouterr()
     assert err == ""
-    first, chain, table, *rest = out.split("\n\n")
+    headline, *facts = out.splitlines()
+    assert len(facts) < 8
+    assert headline == "rank 1, step 0: NaN first appears in layer 2, self_attn.o/MatMul"
+    said = dict(fact.split(maxsplit=1) for fact in facts if fact.startswith("  "))
+    assert list(said) == ["operator", "what", "why", "reach", "next"]
+    assert said["operator"] == "MatMulV2 model.layers.2.self_attn.o/MatMul, output.0"
+    # The fault is a row of NaN in a matrix of 12 x 16.
+    assert said["what"] == "16 of 192 float16 elements are NaN: [4, :]"
+    assert said["why"].startswith("its inputs are finite, up to ")
+    n_infected = sum(one.operators for one in fastdump.triage(faulty).findings[0].infected)
+    assert said["reach"].startswith(f"{n_infected} operators on 2 ranks")
+    assert out == f"{fastdump.triage(faulty)}\n"
+
+
+def test_verbose_goes_on_with_sentence_then_chain_then_table(
+    faulty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["triage", str(faulty), "-v"]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    answer, first, chain, table, *rest = out.split("\n\n")
+    assert answer == str(fastdump.triage(faulty))
     sentence, *facts = first.splitlines()
     report = fastdump.triage(faulty)
     assert sentence == report.sentence
@@ -91,14 +110,16 @@ def test_a_clean_dump_is_told_in_one_line(clean: Path, capsys: pytest.CaptureFix
     assert main(["triage", str(clean)]) == 0
     lines = capsys.readouterr().out.splitlines()
     n_tensors = len(fastdump.stats(clean))
-    assert re.match(rf"nothing bad in {n_tensors:,} tensors \(\d+ are bad on purpose\)$", lines[0])
+    assert lines[0] == f"nothing bad in {n_tensors:,} tensors"
+    assert re.fullmatch(r"not findings: \d+ tensors with attention masks.*", lines[1])
 
 
 def test_all_lists_what_is_suppressed(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["triage", str(clean)])
     short = capsys.readouterr().out
-    assert "--all lists them" in short
     assert "SelectV2" not in short
+    main(["triage", str(clean), "-v"])
+    assert "--all lists them" in capsys.readouterr().out
     assert main(["triage", str(clean), "--all"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(short.splitlines()[0])
@@ -108,14 +129,14 @@ def test_all_lists_what_is_suppressed(clean: Path, capsys: pytest.CaptureFixture
 
 def test_rows_limits_every_list(faulty: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["triage", str(faulty), "-n", "2"]) == 1
-    _, chain, table, *_ = capsys.readouterr().out.split("\n\n")
+    _, _, chain, table, *_ = capsys.readouterr().out.split("\n\n")
     n_chain = len(fastdump.triage(faulty).findings[0].chain)
     assert f"; {n_chain - 2} in the middle left out" in chain.splitlines()[0]
     assert len(chain.splitlines()) == 4
     assert "grads/Clip" in chain.splitlines()[-1]
     assert table.splitlines()[-1].startswith("2 of ")
     assert main(["triage", str(faulty), "-n", "0"]) == 1
-    _, chain, *_ = capsys.readouterr().out.split("\n\n")
+    _, _, chain, *_ = capsys.readouterr().out.split("\n\n")
     assert len(chain.splitlines()) == 2 + n_chain
 
 
@@ -124,8 +145,9 @@ def test_other_findings_follow(tmp_path: Path, capsys: pytest.CaptureFixture[str
     write_op(tmp_path, "MatMul a", timestamp=1, inputs=[ones], outputs=[ones * np.float16(np.nan)])
     write_op(tmp_path, "MatMul b", timestamp=2, inputs=[ones], outputs=[ones * np.float16(50000)])
     assert main(["triage", str(tmp_path)]) == 1
+    assert "1 more finding (-v)" in capsys.readouterr().out
+    assert main(["triage", str(tmp_path), "-v"]) == 1
     out = capsys.readouterr().out
-    assert "1 more finding" in out
     assert "warning headroom: MatMul b made values of 76% of what float16 holds" in out
 
 
@@ -144,7 +166,7 @@ def test_control_characters_are_escaped(tmp_path: Path, capsys: pytest.CaptureFi
     assert "\x1b" not in out
     assert "\u202e" not in out
     assert "layer\\x1b[31m\\n/evil\\u202e" in out.splitlines()[0]
-    chain = out.split("\n\n")[1]
+    chain = out.split("\n\n")[2]
     assert "layer\\x1b[31m\\n/evil\\u202e" in chain
 
 
@@ -157,7 +179,7 @@ def test_json_has_the_keys_that_are_documented(
     document = document_of(capsys, faulty)
     assert list(document) == [
         *("fastdump", "question", "sentence", "clean", "findings", "notes"),
-        *("suppressed", "summary"),
+        *("suppressed", "summary", "shown_by"),
     ]
     assert document["clean"] is False
     (finding,) = document["findings"]
@@ -181,7 +203,9 @@ def test_json_has_the_keys_that_are_documented(
     assert list(finding["infected"][0]) == ["rank", "operators"]
     (suppressed, *_) = document["suppressed"]
     assert list(suppressed) == ["pattern", "kind", "op_type", "tensors", "example"]
-    assert list(document["summary"]) == ["tensors", "operators", "ranks", "steps", "status"]
+    assert list(document["summary"]) == [
+        *("tensors", "operators", "ranks", "steps", "status", "not_read"),
+    ]
 
 
 def test_every_kind_is_documented() -> None:
@@ -248,15 +272,15 @@ def test_a_written_table_will_do(
     sentence = fastdump.triage(dump).sentence
     fastdump.stats(dump, level="full").write(table)
     if suffix != "csv":  # a CSV file does not tell where the dump is
-        assert main(["triage", str(table)]) == 1
+        assert main(["triage", str(table), "-v"]) == 1
         assert "content, address: exact" in capsys.readouterr().out
     dump.rename(moved)
-    assert main(["triage", str(table)]) == 1
+    assert main(["triage", str(table), "-v"]) == 1
     alone = capsys.readouterr().out
-    assert alone.splitlines()[0] == sentence
+    assert sentence in alone.splitlines()
     assert "statistics: probable" in alone
     assert "the files are not at hand" in alone
-    assert main(["triage", str(table), "--root", str(moved)]) == 1
+    assert main(["triage", str(table), "--root", str(moved), "-v"]) == 1
     assert "content, address: exact" in capsys.readouterr().out
 
 
@@ -278,10 +302,11 @@ def test_statistics_of_the_device_will_do(
     """A vendor's CSV file by itself is a dump, not a table."""
     write_model(tmp_path, FAULTS["kernel_nan"], csv=True)
     assert main(["triage", str(tmp_path)]) == 1
-    assert capsys.readouterr().out.startswith("rank 1, step 0: MatMulV2 model_layers_2_self_attn_o")
+    headline = "rank 1, step 0: NaN first appears in layer 2, self_attn_o_MatMul"
+    assert capsys.readouterr().out.splitlines()[0] == headline
     (path,) = tmp_path.glob("*rank1/*/1/net/1/0/MatMulV2.model_layers_2_self_attn_o_MatMul.*")
     assert main(["triage", str(path)]) == 1
-    assert "16 NaN in output.0" in capsys.readouterr().out
+    assert "16 of 192 float16 elements are NaN" in capsys.readouterr().out
 
 
 # Exit codes

@@ -85,7 +85,7 @@ def test_the_sentence_of_the_demo_says_what_to_act_on(demo: tuple[Path, DemoDump
     )
     assert "float16" in sentence
     assert "from inputs that are finite: input.0 (float16 2x4x24x16, from " in sentence
-    assert "an overflow of float16, whose largest value is 65504" in sentence
+    assert "overflow: finite inputs up to 135.1, float16 ends at 65,504" in sentence
     assert sentence.endswith(planted.overflow.path.relative_to(directory).as_posix())
 
 
@@ -315,7 +315,7 @@ def test_the_table_holds_the_origin_and_its_chain(model_of: ModelOf) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("overflow", "an overflow of float16, whose largest value is 65504"),
+        ("overflow", ", float16 ends at 65,504"),
         ("zero_division", "1 row of input.0 is all zeros: a division by zero"),
         ("wrong_mask", "1 row of input.0 is all -Inf: wholly masked"),
         ("saturation", "at the limit of float16, 65504,"),

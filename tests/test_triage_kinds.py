@@ -12,6 +12,7 @@ from small_dumps import SmallDump
 
 import fastdump
 from fastdump import testing
+from fastdump._words.text_table import plain
 
 
 def noise(*shape: int, seed: int = 0, scale: float = 1.0, dtype: Any = np.float16) -> Any:
@@ -292,8 +293,18 @@ def test_of_outputs_alone_a_step_after_a_clean_one_begins_anew(tmp_path: Path) -
         ("Div", [np.ones(8), np.arange(8.0)], np.inf, "input.1 has 1 zero: a division by zero"),
         ("Rsqrt", [np.arange(8.0)], np.inf, "input.0 has 1 zero: a division by zero"),
         ("Sqrt", [np.arange(8.0) - 2], np.nan, "input.0 has negative values, down to -2"),
-        ("Exp", [np.arange(8.0) * 20], np.inf, "an overflow of float32, whose largest value is"),
-        ("Cast", [np.arange(8.0) * 1e39], np.inf, "while its inputs reach 7e+39"),
+        (
+            "Exp",
+            [np.arange(8.0) * 20],
+            np.inf,
+            "inputs up to 140, float32 ends at 3.403e+38",
+        ),
+        (
+            "Cast",
+            [np.arange(8.0) * 1e39],
+            np.inf,
+            "inputs up to 7e+39, float32 ends at",
+        ),
         (
             "Mul",
             [np.where(np.arange(8) > 3, -np.inf, 0.0), np.zeros(8)],
@@ -375,7 +386,7 @@ def test_a_long_chain_is_told_without_its_middle(
     (found,) = report.findings
     assert [one.operator.op_name for one in found.chain] == ["b0", "b1", "b8", "b9"]
     assert found.chain_length == 10
-    assert "6 in the middle left out" in str(report)
+    assert any("6 in the middle left out" in plain(line) for line in report.in_full())
 
 
 def test_very_many_findings_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

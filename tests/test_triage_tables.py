@@ -12,8 +12,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 import fastdump
+from fastdump._words.text_table import plain
 
 MakeArrow = Callable[..., pa.Table]
 
@@ -75,7 +77,11 @@ def test_any_table_gives_a_report(make_arrow: MakeArrow, found: list[dict[str, A
     document = json.dumps(report.to_dict(), allow_nan=False)
     assert json.loads(document)["clean"] == report.clean
     assert report.clean == (len(report.findings) == 0)
-    assert text.splitlines()[0] == report.sentence
+    assert 1 <= len(text.splitlines()) <= 8
+    for width in (60, 80):
+        lines = [plain(line) for line in report.lines(width=width)]
+        assert len(lines) <= 8
+        assert max(cell_len(line) for line in lines if "  next " not in line) <= width
 
 
 def _is_told(row: dict[str, Any]) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fastdump._json import document, json_document
+from fastdump._words.answer import Answer
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted
 from fastdump._words.text_table import Cell, plain
@@ -70,16 +71,33 @@ class Report:
         """Return the members of `to_dict` that not every report has."""
         return {}
 
-    def lines(self, *, width: int | None = None, ellipsis: str = "...") -> Iterable[list[Cell]]:
-        """Yield the lines of the report as styled text.
+    def answer(self) -> Answer:
+        """Return what a person has to know first."""
+        raise NotImplementedError
+
+    def lines(
+        self, *, verbose: bool = False, width: int | None = None, ellipsis: str = "...", **full: Any
+    ) -> Iterator[list[Cell]]:
+        """Yield the lines of the report as styled text: the answer, at most eight lines.
 
         Parameters
         ----------
+        verbose
+            Whether to go on with all that there is to say.
         width
             Width of the terminal, in cells; None lays tables out in full.
         ellipsis
-            The text in place of the middle of names that are too long.
+            What replaces what is left out of names that are too long.
+        **full
+            What there is to choose of the rest; see `in_full` of each report.
         """
+        yield from self.answer().lines(width=width, ellipsis=ellipsis)
+        if verbose:
+            yield []
+            yield from self.in_full(width=width, ellipsis=ellipsis, **full)
+
+    def in_full(self, *_: Any, **options: Any) -> Iterable[list[Cell]]:
+        """Yield what follows the answer if all is to be said, in lines of styled text."""
         raise NotImplementedError
 
     def __str__(self) -> str:

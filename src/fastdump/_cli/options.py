@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from fastdump._selection import IO, STATUSES, Selection
 from fastdump._table.file_format import SUFFIXES
@@ -43,6 +44,20 @@ def rows_option(help: str, default: int) -> Callable[[Command], Command]:
         show_default=True,
         callback=lambda _context, _parameter, number: number or None,
     )
+
+
+verbose_option = click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print after the answer all that there is to say, in tables.",
+)
+
+
+def is_given(name: str) -> bool:
+    """Tell whether the user has given an option of the command that runs."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
 
 
 def json_rows_option(help: str, default: int) -> Callable[[Command], Command]:

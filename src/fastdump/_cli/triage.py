@@ -10,12 +10,14 @@ import click
 from fastdump._cli import exit_codes
 from fastdump._cli.options import (
     growing_options,
+    is_given,
     json_option,
     paths_argument,
     placing_options,
     reading_options,
     rows_option,
     selection_options,
+    verbose_option,
 )
 from fastdump._cli.report import print_report
 from fastdump._cli.scanning import scan_paths
@@ -33,9 +35,12 @@ from fastdump._triage.text import DEFAULT_ROWS
     help="Where the files of a table are now, if they were moved.",
 )
 @selection_options
-@click.option("--all", "show_all", is_flag=True, help="List also what is bad on purpose: masks.")
+@verbose_option
+@click.option(
+    "--all", "show_all", is_flag=True, help="As -v, and list what is bad on purpose: masks."
+)
 @rows_option(
-    "Print N lines of the chain, of its table and of the other findings; 0 prints all.",
+    "As -v, with N lines of the chain, of its table and of the other findings; 0 prints all.",
     DEFAULT_ROWS,
 )
 @json_option
@@ -46,6 +51,7 @@ def command(
     paths: tuple[str, ...],
     root: Path | None,
     conditions: dict[str, Any],
+    verbose: bool,
     show_all: bool,
     rows: int | None,
     as_json: bool,
@@ -56,15 +62,16 @@ def command(
     PATH is a dump, or a table that 'fastdump stats --level full -o' has written; several tables,
     and a directory of .parquet files, count as one.
 
-    First comes one sentence: where, which operator, which file, what its inputs and output look
-    like. Then the chain to the last operator that was infected, each with how its link is known:
-    by content (exact), by device address, by equal statistics, through a collective operator, by
-    name, or by order (a guess). Then their statistics, other findings, and what is suppressed
-    because it is bad on purpose, like the -Inf of attention masks.
+    The answer has at most eight lines: who, what, why, how far, and what to type next. With -v
+    follow the chain to the last operator that was infected, each with how its link is known: by
+    content (exact), by device address, by equal statistics, through a collective operator, by name,
+    or by order (a guess); then their statistics, other findings, and what is suppressed because it
+    is bad on purpose, like the -Inf of attention masks.
 
     \b
     Examples:
       fastdump triage dump_dir
+      fastdump triage dump_dir -v
       fastdump triage dump_dir --step 3-5 --json
       fastdump stats dump_dir --level full -o stats.parquet; fastdump triage stats.parquet
 
@@ -80,7 +87,8 @@ def command(
     if table.level == "header":
         raise click.ClickException("the table has no statistics")
     report = tell(table)
-    print_report(report, as_json=as_json, rows=rows, show_suppressed=show_all)
+    is_verbose = verbose or show_all or is_given("rows")
+    print_report(report, as_json=as_json, verbose=is_verbose, rows=rows, show_suppressed=show_all)
     say_skipped(table.skipped)
     if not outcome.interrupted and not report.clean:
         return exit_codes.FINDINGS

@@ -82,8 +82,10 @@ class ConvertReport(Report):
         names = ("out", "files", "written", "kept", "nbytes", "noted", "skipped", "renamed")
         return {name: document(getattr(self, name)) for name in names}
 
-    def lines(self, *, width: int | None = None, ellipsis: str = "...") -> Iterator[list[Cell]]:
-        """Yield the lines of the report as styled text; none depends on the width."""
+    def lines(
+        self, *, verbose: bool = False, width: int | None = None, ellipsis: str = "...", **_: Any
+    ) -> Iterator[list[Cell]]:
+        """Yield the lines of the report as styled text; none depends on the arguments."""
         yield [Cell(printable(self.sentence))]
         for note in self.notes:
             yield [Cell(note)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fastdump import _core
+from fastdump._words.catalogue import IN_LAYER
 
 
 def in_file_name(op_name: str) -> str:
@@ -26,3 +27,17 @@ def without_layer_number(op_name: str) -> str | None:
     _, begin, end = found
     encoded = op_name.encode("utf-8", "surrogatepass")
     return (encoded[:begin] + b"#" + encoded[end:]).decode("utf-8", "surrogatepass")
+
+
+def in_layer(op_name: str) -> str:
+    """Return ``layer 3, self_attn/Add`` for ``model.layers.3.self_attn/Add``.
+
+    A name without a layer, or with nothing after it, is returned as it is.
+    """
+    found = _core.layer_number(op_name)
+    if found is None:
+        return op_name
+    layer, _, end = found
+    within = op_name.encode("utf-8", "surrogatepass")[end:].decode("utf-8", "surrogatepass")
+    within = within.lstrip("./_ ")
+    return IN_LAYER(layer=layer, operator=within) if within else op_name

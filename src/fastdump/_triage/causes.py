@@ -10,7 +10,8 @@ import numpy as np
 
 from fastdump._array.elements import LARGEST_FINITE
 from fastdump._table.row import StatsRow
-from fastdump._words.quantities import counted
+from fastdump._words.catalogue import OVERFLOW
+from fastdump._words.quantities import counted, number_text
 from fastdump.errors import FileChangedError
 
 if TYPE_CHECKING:
@@ -109,9 +110,9 @@ def _overflow_cause(output: StatsRow, inputs: Sequence[StatsRow]) -> str | None:
     largest = LARGEST_FINITE.get(output.dtype or "")
     if largest is None:
         return None
-    words = f"an overflow of {output.dtype}, whose largest value is {largest:.5g}"
     reached = max((_reach(row) for row in inputs), default=0.0)
-    return f"{words}, while its inputs reach {reached:.5g}" if reached > largest else words
+    places = {"reach": number_text(reached), "largest": number_text(largest)}
+    return OVERFLOW(dtype=output.dtype or "", **places)
 
 
 def _n_rows_of(tensor: Tensor | None, value: float) -> int:

@@ -9,16 +9,17 @@ from typing import Any, ClassVar
 from fastdump._json import document
 from fastdump._report import Report
 from fastdump._table.stats_table import StatsTable
+from fastdump._triage.answer import SEVERITY_STYLES, answer_of
 from fastdump._triage.records import Finding, Origin, Suppressed
 from fastdump._triage.text import (
     DEFAULT_ROWS,
-    SEVERITY_STYLES,
     chain_lines,
     facts_lines,
     other_findings,
     suppressed_lines,
     table_lines,
 )
+from fastdump._words.answer import Answer, command_text
 from fastdump._words.printable import printable
 from fastdump._words.styles import GOOD, SUBTLE
 from fastdump._words.text_table import Cell
@@ -41,8 +42,11 @@ class TriageReport(Report):
     table
         The rows of the first finding: those of its origin, then those of its chain.
     summary
-        ``tensors``, ``operators`` (executions), ``ranks``, ``steps``, and ``status``, the number of
-        tensors by status.
+        ``tensors``, ``operators`` (executions), ``ranks``, ``steps``, ``status``, the number of
+        tensors by status, and ``not_read``, how many files an interrupted scan did not read.
+    shown_by
+        What `fastdump show` takes after the paths to show where the first finding began, such as
+        ``("*layers.2*qk", "--rank", "1")``; () if no file is at hand.
     """
 
     question: ClassVar = "triage"
@@ -53,6 +57,7 @@ class TriageReport(Report):
     suppressed: tuple[Suppressed, ...]
     table: StatsTable
     summary: dict[str, Any]
+    shown_by: tuple[str, ...] = ()
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -60,9 +65,27 @@ class TriageReport(Report):
         return tuple(found.origin for found in self.findings if found.origin is not None)
 
     def _details(self) -> dict[str, Any]:
-        return {"suppressed": document(self.suppressed), "summary": document(self.summary)}
+        return {
+            "suppressed": document(self.suppressed),
+            "summary": document(self.summary),
+            "shown_by": list(self.shown_by),
+        }
 
-    def lines(
+    def answer(self) -> Answer:
+        """Return the first finding: who, what, why, how far; or that there is none."""
+        return answer_of(
+            self.findings,
+            self.suppressed,
+            self.notes,
+            n_tensors=self.summary["tensors"],
+            is_whole=not self.summary["not_read"],
+            next_command=self._next_command(),
+        )
+
+    def _next_command(self) -> str:
+        return command_text("show", self.table.roots, *self.shown_by) if self.shown_by else ""
+
+    def in_full(
         self,
         *,
         width: int | None = None,
@@ -70,14 +93,12 @@ class TriageReport(Report):
         rows: int | None = DEFAULT_ROWS,
         show_suppressed: bool = False,
     ) -> Iterator[list[Cell]]:
-        """Yield the lines of the report as styled text.
+        """Yield the first finding in full, its chain and its table, then the other findings.
 
         Parameters
         ----------
-        width
-            Width of the terminal, in cells; None lays tables out in full.
-        ellipsis
-            What replaces the middle of names that are too long.
+        width, ellipsis
+            As in `lines`.
         rows
             How many lines of each list are shown; None for all.
         show_suppressed

@@ -12,6 +12,7 @@ import numpy as np
 
 from fastdump._array.damage import Damage, describe_damage, is_not_finite
 from fastdump._table.arrow_column import count_by
+from fastdump._table.manifest import NOT_FINISHED
 from fastdump._triage import kinds
 from fastdump._triage.beginnings import Beginnings, Begun
 from fastdump._triage.causes import describe_cause
@@ -87,8 +88,23 @@ class _Story:
                 "ranks": sorted({rank for rank, _ in rows.lanes if rank is not None}),
                 "steps": np.unique(rows.step[rows.step != NONE]).tolist(),
                 "status": count_by(self._table.batch.column("status")),
+                "not_read": self._table.skipped.get(NOT_FINISHED, 0),
             },
+            shown_by=self._shown_by(found),
         )
+
+    def _shown_by(self, found: list[Finding]) -> tuple[str, ...]:
+        """Return the arguments of the command that shows where the first finding began."""
+        origin = found[0].origin if found else None
+        name = None if origin is None else origin.operator.op_name
+        if origin is None or name is None or not self._evidence.files.are_at_hand:
+            return ()
+        operator = origin.operator
+        place = {"--rank": operator.rank, "--step": operator.step}
+        options = [
+            text for option, n in place.items() if n is not None for text in (option, str(n))
+        ]
+        return (name, *options)
 
     # Findings that began somewhere
 

@@ -8,17 +8,16 @@ from collections.abc import Iterator, Sequence
 from fastdump._table.row import StatsRow
 from fastdump._table.row_text import row_table
 from fastdump._table.stats_table import StatsTable
+from fastdump._triage.answer import SEVERITY_STYLES
 from fastdump._triage.harmless import PATTERNS
 from fastdump._triage.records import Finding, Infected, Suppressed
 from fastdump._triage.sentence import also_text, bad_words, operator_words, place_text
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted
-from fastdump._words.styles import BAD, DOUBTFUL, SUBTLE, number_cell
+from fastdump._words.styles import BAD, SUBTLE, number_cell
 from fastdump._words.text_table import Cell, Column, TextTable
 
 DEFAULT_ROWS = 20
-
-SEVERITY_STYLES = {"error": BAD, "warning": DOUBTFUL}
 
 
 def facts_lines(finding: Finding) -> Iterator[list[Cell]]:

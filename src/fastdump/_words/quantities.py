@@ -51,6 +51,12 @@ def value_text(value: float | None, *, integer: bool, digits: int = 5) -> str:
     return f"{value:.{digits}g}"
 
 
+def number_text(value: float) -> str:
+    """Return a number in a sentence: ``65,504``, ``133.1``, ``3.403e+38``."""
+    is_short = abs(value) < 1e9 and value == int(value)
+    return f"{value:,.0f}" if is_short else f"{value:.4g}"
+
+
 def shape_text(shape: tuple[int, ...] | None) -> str:
     """Return ``2x8``, ``()`` for a scalar, '' for null."""
     if shape is None:

@@ -83,8 +83,10 @@ class ConfigReport(Report):
     def _details(self) -> dict[str, Any]:
         return {"name": self.name, "verdict": self.verdict, "graph_engine": self.graph_engine}
 
-    def lines(self, *, width: int | None = None, ellipsis: str = "...") -> Iterator[list[Cell]]:
-        """Yield the lines of the report as styled text; none depends on the width."""
+    def lines(
+        self, *, verbose: bool = False, width: int | None = None, ellipsis: str = "...", **_: Any
+    ) -> Iterator[list[Cell]]:
+        """Yield the lines of the report as styled text; none depends on the arguments."""
         verdict, style = _VERDICTS[self.verdict]
         yield [Cell(f"{printable(self.name)}: "), Cell(verdict, style), Cell(self._counts())]
         yield from finding_lines(self.findings)

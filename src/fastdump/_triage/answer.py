@@ -1,0 +1,217 @@
+"""What a person has to know first of a triage: the first finding on one screen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from fastdump._array.elements import LARGEST_FINITE
+from fastdump._op_name import in_layer
+from fastdump._table.row import StatsRow
+from fastdump._triage.harmless import ABSORBED, MASK, PADDING, UNINITIALISED
+from fastdump._triage.kinds import HEADROOM, INF, NAN, NORM_JUMP, SATURATED, ZEROS
+from fastdump._triage.records import Finding, OperatorRun, Origin, Suppressed
+from fastdump._words import catalogue as say
+from fastdump._words.answer import Answer
+from fastdump._words.places import bad_text, operator_text, where_text
+from fastdump._words.quantities import (
+    integers_text,
+    is_integer,
+    number_text,
+    shape_text,
+    value_text,
+)
+from fastdump._words.styles import BAD, DOUBTFUL, GOOD
+
+SEVERITY_STYLES = {"error": BAD, "warning": DOUBTFUL}
+
+_BAD = (INF.name, NAN.name)
+_HARMLESS = {
+    MASK: say.MASKS,
+    UNINITIALISED: say.UNINITIALISED_TENSORS,
+    PADDING: say.BAD_PADDINGS,
+    ABSORBED: say.ABSORBED_TENSORS,
+}
+
+
+def answer_of(
+    findings: Sequence[Finding],
+    suppressed: Sequence[Suppressed],
+    notes: Sequence[str],
+    *,
+    n_tensors: int,
+    is_whole: bool,
+    next_command: str,
+) -> Answer:
+    """Return the answer of a triage.
+
+    Parameters
+    ----------
+    findings, suppressed, notes
+        As in `TriageReport`.
+    n_tensors
+        How many tensors were looked at.
+    is_whole
+        Whether that were all, and not those of an interrupted scan.
+    next_command
+        The command that shows where the first finding began, "" if there is none.
+    """
+    remarks = [*notes, *_suppressed_remarks(suppressed)]
+    if not findings:
+        tensors = say.TENSORS(n_tensors)
+        headline = say.NOTHING_BAD(tensors=tensors) if n_tensors else say.NO_TENSOR()
+        style = GOOD
+        facts: tuple[tuple[str, str], ...] = ()
+    else:
+        first, *others = findings
+        headline, style = _headline(first), SEVERITY_STYLES[first.severity]
+        facts = tuple(_facts(first))
+        if others:
+            remarks.insert(0, say.MORE_FINDINGS(len(others)))
+    if not is_whole:
+        headline, style = say.INTERRUPTED(answer=headline), DOUBTFUL
+    return Answer(headline, style, facts, next_command, tuple(remarks))
+
+
+def place_of(operator: OperatorRun) -> str:
+    """Return ``rank 1, step 3``, as far as it is known."""
+    if operator.rank is None:
+        return where_text(device=operator.device, step=operator.step)
+    return where_text(rank=operator.rank, step=operator.step)
+
+
+def _headline(finding: Finding) -> str:
+    origin = finding.origin
+    if origin is None:
+        return finding.sentence
+    operator = origin.operator
+    name = in_layer(operator.op_name) if operator.op_name else operator.op_type
+    headline = _happened(finding.kind, origin, name or ", ".join(operator.paths))
+    place = place_of(operator)
+    return say.AT_PLACE(place=place, answer=headline) if place else headline
+
+
+def _happened(kind: str, origin: Origin, operator: str) -> str:
+    dtype = origin.tensor.dtype or ""
+    if kind == SATURATED.name:
+        return say.SATURATED(operator=operator, dtype=dtype)
+    if kind == ZEROS.name:
+        return say.ZEROS(operator=operator)
+    if kind == NORM_JUMP.name:
+        return say.JUMP(operator=operator)
+    if kind == HEADROOM.name:
+        return say.NEAR_LIMIT(operator=operator, dtype=dtype)
+    if kind not in _BAD:
+        return say.REPLICAS_DIFFER(operator=operator)
+    bad = _names_of_bad(origin.tensor)
+    if origin.verdict == "data":
+        brings_in = origin.tensor.io == "output"
+        happened = say.BAD_FROM_OUTSIDE if brings_in else say.BAD_WHEN_READ
+        return happened(bad=bad, operator=operator)
+    verdicts = {
+        "unknown": say.BAD_OF_UNKNOWN_ORIGIN,
+        "missing": say.BAD_OF_MISSING,
+        "overwritten": say.BAD_BY_OVERWRITING,
+    }
+    return verdicts.get(origin.verdict, say.FIRST_BAD)(bad=bad, operator=operator)
+
+
+def _facts(finding: Finding) -> Iterator[tuple[str, str]]:
+    origin = finding.origin
+    if origin is None:
+        return
+    operator = operator_text(origin.operator.op_type, origin.operator.op_name)
+    if operator:
+        tensor = origin.tensor.tensor_name
+        yield "operator", say.OPERATOR_TENSOR(operator=operator, tensor=tensor)
+    yield "what", _what(finding.kind, origin)
+    yield "why", origin.cause or _inputs(finding.kind, origin) or origin.reason
+    if reach := _reach(finding):
+        yield "reach", reach
+    if finding.also:
+        yield "again", _again(finding.also)
+
+
+def _what(kind: str, origin: Origin) -> str:
+    row, damage = origin.tensor, origin.damage
+    dtype = row.dtype or ""
+    largest = LARGEST_FINITE.get(dtype, 0.0)
+    if kind == SATURATED.name and row.saturated is not None and row.count is not None:
+        return say.VALUES_AT_LIMIT(
+            n=row.saturated, size=row.count, dtype=dtype, largest=number_text(largest)
+        )
+    if kind == HEADROOM.name:
+        reach = max(abs(row.max or 0.0), abs(row.min or 0.0))
+        return say.VALUES_NEAR_LIMIT(share=f"{reach / largest:.0%}", dtype=dtype)
+    if kind not in _BAD:
+        low, high = (value_text(v, integer=is_integer(row.dtype)) for v in (row.min, row.max))
+        return say.VALUES_BETWEEN(dtype=dtype, shape=shape_text(row.shape), low=low, high=high)
+    counts = bad_text(row.nan, row.pos_inf, row.neg_inf)
+    if not counts or row.count is None:
+        bad = _names_of_bad(row)
+        return say.VALUES_BAD(dtype=dtype, shape=shape_text(row.shape), bad=counts or bad)
+    n_bad = sum(n or 0 for n in (row.nan, row.pos_inf, row.neg_inf))
+    is_mixed = "," in counts
+    places: dict[str, str | int] = {"n": n_bad, "size": row.count, "dtype": dtype}
+    places |= {"counts": counts} if is_mixed else {"bad": _names_of_bad(row)}
+    if damage is None:
+        return (say.ELEMENTS_BAD_MIXED if is_mixed else say.ELEMENTS_BAD)(**places)
+    where = damage.place or damage.words
+    return (say.ELEMENTS_BAD_MIXED_AT if is_mixed else say.ELEMENTS_BAD_AT)(**places, where=where)
+
+
+def _inputs(kind: str, origin: Origin) -> str:
+    """Return how far finite inputs reach; "" if that explains nothing."""
+    rows = origin.inputs
+    if kind not in _BAD or origin.verdict != "origin" or not rows:
+        return ""
+    if any(row.nan or row.pos_inf or row.neg_inf for row in rows):
+        return ""
+    reach = max(max(abs(row.max or 0.0), abs(row.min or 0.0)) for row in rows)
+    return say.FINITE_INPUTS(reach=number_text(reach))
+
+
+def _reach(finding: Finding) -> str:
+    n_operators = sum(on_rank.operators for on_rank in finding.infected)
+    if not finding.infected:
+        return ""
+    if n_operators < 2 or not finding.chain:
+        return say.ONLY_HERE()
+    last = finding.chain[-1].operator
+    places = {
+        "operators": say.OPERATORS(n_operators),
+        "ranks": say.RANKS(len(finding.infected)),
+        "last": last.op_name or last.op_type or ", ".join(last.paths),
+    }
+    if not finding.received:
+        return say.REACH(**places)
+    sender = finding.received[0].operator
+    return say.REACH_ACROSS(**places, sender=sender.op_name or sender.op_type or "")
+
+
+def _again(also: Sequence[OperatorRun]) -> str:
+    ranks = sorted({run.rank for run in also if run.rank is not None})
+    steps = sorted({run.step for run in also if run.step is not None})
+    places = []
+    if ranks:
+        sentence = say.IN_RANK if len(ranks) == 1 else say.IN_RANKS
+        places.append(sentence(ranks=integers_text(ranks)))
+    if steps:
+        sentence = say.IN_STEP if len(steps) == 1 else say.IN_STEPS
+        places.append(sentence(steps=integers_text(steps)))
+    times = say.TIMES(len(also))
+    return say.AGAIN(times=times, places=", ".join(places)) if places else times
+
+
+def _suppressed_remarks(suppressed: Sequence[Suppressed]) -> Iterator[str]:
+    number: Counter[str] = Counter()
+    for one in suppressed:
+        number[one.pattern] += one.tensors
+    for pattern, n_tensors in number.items():
+        yield say.NOT_FINDINGS(things=_HARMLESS[pattern](n_tensors))
+
+
+def _names_of_bad(row: StatsRow) -> str:
+    """Return ``NaN and +Inf``, the kinds of bad values that a tensor has."""
+    counts = (("NaN", row.nan), ("+Inf", row.pos_inf), ("-Inf", row.neg_inf))
+    return " and ".join(name for name, number in counts if number) or "NaN or Inf"

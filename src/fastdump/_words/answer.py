@@ -1,0 +1,121 @@
+"""The answer to a question on one screen: who, what, why, how far, and what to type next."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from fastdump._words.catalogue import MORE_REMARKS
+from fastdump._words.printable import printable
+from fastdump._words.styles import SUBTLE
+from fastdump._words.text_table import Cell, elide_middle
+
+MAX_LINES = 8
+_INDENT = "  "
+_GAP = "  "
+_SEPARATOR = "; "
+_NARROWEST_NAME = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person has to know first, in at most `MAX_LINES` lines.
+
+    Attributes
+    ----------
+    headline
+        Where and what, in one sentence.
+    style
+        Its rich style.
+    facts
+        Label and text of each, the most important first.
+    command
+        The command to type next; "" if there is none.
+    remarks
+        What is no finding, or limits the answer; as many are shown as there is room for.
+    """
+
+    headline: str
+    style: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    command: str = ""
+    remarks: tuple[str, ...] = ()
+
+    def lines(self, *, width: int | None = None, ellipsis: str = "...") -> Iterator[list[Cell]]:
+        """Yield the lines, each within `width` cells but for the command, which has to be whole.
+
+        Parameters
+        ----------
+        width
+            Width of the terminal, in cells; None leaves all whole.
+        ellipsis
+            What stands for what is left out.
+        """
+        yield [Cell(fitted(self.headline, width, ellipsis), self.style)]
+        label_width = max((cell_len(label) for label, _ in self._labelled), default=0)
+        for label, text in self._labelled:
+            name = f"{_INDENT}{label}{' ' * (label_width - cell_len(label))}{_GAP}"
+            room = None if width is None or text is self.command else width - cell_len(name)
+            yield [Cell(name, SUBTLE), Cell(fitted(text, room, ellipsis))]
+        for line in _packed(self.remarks, MAX_LINES - 1 - len(self._labelled), width):
+            yield [Cell(fitted(line, width, ellipsis), SUBTLE)]
+
+    @property
+    def _labelled(self) -> tuple[tuple[str, str], ...]:
+        return (*self.facts, ("next", self.command)) if self.command else self.facts
+
+
+def command_text(command: str, paths: Iterable[str], *words: str) -> str:
+    """Return a command as a shell takes it: ``fastdump show dump '*layers.2*qk' --rank 1``.
+
+    Paths are written from the working directory on if that is shorter.
+    """
+    return shlex.join(map(printable, ("fastdump", command, *map(_short_path, paths), *words)))
+
+
+def _short_path(path: str) -> str:
+    try:
+        relative = os.path.relpath(path)
+    except (OSError, ValueError):  # no working directory, or another drive
+        return path
+    return min(path, relative, key=len)
+
+
+def fitted(text: str, width: int | None, ellipsis: str) -> str:
+    """Return `text` in at most `width` cells: the longest name is shortened, then words go."""
+    if width is None or cell_len(text) <= width:
+        return text
+    words = text.split(" ")
+    longest = max(range(len(words)), key=lambda i: cell_len(words[i]))
+    excess = cell_len(text) - width
+    room = max(_NARROWEST_NAME, cell_len(words[longest]) - excess)
+    words[longest] = elide_middle(words[longest], room, ellipsis)
+    while len(words) > 1 and cell_len(" ".join(words)) > width:
+        words[-2:] = [ellipsis]
+    return elide_middle(" ".join(words), width, ellipsis)
+
+
+def _packed(remarks: Sequence[str], n_lines: int, width: int | None) -> list[str]:
+    """Return remarks in at most `n_lines` lines; the last line tells how many are left out."""
+    if not remarks or n_lines < 1:
+        return []
+    if width is None:
+        return [_SEPARATOR.join(remarks)]
+    lines = [remarks[0]]
+    for n_shown, remark in enumerate(remarks[1:], 1):
+        longer = f"{lines[-1]}{_SEPARATOR}{remark}"
+        n_left = len(remarks) - n_shown - 1
+        more = f"{_SEPARATOR}{MORE_REMARKS(n_left)}" if n_left else ""
+        is_last = len(lines) == n_lines
+        if cell_len(longer + (more if is_last else "")) <= width:
+            lines[-1] = longer
+        elif not is_last:
+            lines.append(remark)
+        else:
+            lines[-1] += f"{_SEPARATOR}{MORE_REMARKS(n_left + 1)}"
+            break
+    return lines
