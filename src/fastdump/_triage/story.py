@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastdump._array.damage import Damage, describe_damage, is_not_finite
+from fastdump._op_name.shortest_pattern import shortest_pattern
 from fastdump._table.arrow_column import count_by
 from fastdump._table.manifest import NOT_FINISHED
 from fastdump._triage import kinds
@@ -104,7 +105,8 @@ class _Story:
         options = [
             text for option, n in place.items() if n is not None for text in (option, str(n))
         ]
-        return (name, *options)
+        names = [op_name for _, op_name in self._rows.ops if op_name]
+        return (shortest_pattern(name, names), *options)
 
     # Findings that began somewhere
 
