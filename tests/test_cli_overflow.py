@@ -42,9 +42,16 @@ def test_the_sentence_comes_first_then_the_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     demo = write_overflow_demo(tmp_path)
-    code, out, err = run(capsys, tmp_path)
+    code, answer, err = run(capsys, tmp_path)
     assert (code, err) == (1, "")
-    sentence, table, tensors = out.rstrip().split("\n\n")
+    headline, *facts = answer.splitlines()
+    assert len(facts) < 8
+    assert headline == "rank 1, step 1: layer 2, self_attn/BatchMatMul_qk overflowed on AI Core"
+    assert "  reach     2 overflows of 1 operator: rank 1, steps 1, 3" in facts
+    code, out, err = run(capsys, tmp_path, "-v")
+    assert (code, err) == (1, "")
+    again, sentence, table, tensors = out.rstrip().split("\n\n")
+    assert f"{again}\n" == answer
     assert sentence.startswith(
         "rank 1, step 1: BatchMatMulV2 model.layers.2.self_attn/BatchMatMul_qk overflowed on "
         "AI Core (block 1): floating-point overflow; overflow in a conversion of float32 or int32 "
@@ -60,8 +67,10 @@ def test_the_sentence_comes_first_then_the_table(
 def test_no_overflow_is_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pair(tmp_path, status=0)
     code, out, _ = run(capsys, tmp_path)
+    assert (code, out) == (0, "no overflow in 1 record\n")
+    code, out, _ = run(capsys, tmp_path, "-v")
     assert code == 0
-    assert out.splitlines() == [
+    assert out.splitlines()[2:] == [
         "No overflow in 1 record.",
         "",
         "1 record in which no unit overflowed",
@@ -75,7 +84,8 @@ def test_a_record_that_cannot_be_read_is_exit_code_3(
     (tmp_path / name).write_bytes(b"broken")
     code, out, _ = run(capsys, tmp_path)
     assert code == 3
-    assert f"{name}: malformed: " in out
+    assert "1 record could not be read" in out
+    assert f"{name}: malformed: " in run(capsys, tmp_path, "-v")[1]
     write_pair(tmp_path)
     assert run(capsys, tmp_path)[0] == 1
 
@@ -135,9 +145,9 @@ def test_json_of_extreme_values(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for i in range(25):
         write_pair(tmp_path, at=i)
-    for options, n_rows in (((), 20), (("-n", 3), 3), (("-n", 0), 25)):
+    for options, n_rows in ((("-v",), 20), (("-n", 3), 3), (("-n", 0), 25)):
         _, out, _ = run(capsys, tmp_path, *options)
-        assert len(out.split("\n\n")[1].splitlines()) == n_rows + 1
+        assert len(out.split("\n\n")[2].splitlines()) == n_rows + 1
         assert (f"{n_rows:,} of 25 overflows" in out) == (n_rows < 25)
 
 
@@ -157,7 +167,7 @@ def test_the_statistics_into_a_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     lonely = tmp_path / "lonely"
     write_pair(lonely, status=0)
     code, printed, err = run(capsys, lonely, "-o", tmp_path / "none.csv")
-    assert (code, printed.splitlines()[0]) == (2, "No overflow in 1 record.")
+    assert (code, printed.splitlines()[0]) == (2, "no overflow in 1 record")
     assert "none.csv was not written" in err
 
 

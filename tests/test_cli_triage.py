@@ -179,7 +179,7 @@ def test_json_has_the_keys_that_are_documented(
     document = document_of(capsys, faulty)
     assert list(document) == [
         *("fastdump", "question", "sentence", "clean", "findings", "notes"),
-        *("suppressed", "summary", "shown_by"),
+        *("suppressed", "summary", "pattern"),
     ]
     assert document["clean"] is False
     (finding,) = document["findings"]

@@ -32,9 +32,17 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 
 def test_what_is_said_of_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     demo = write_watcher_demo(tmp_path)
-    code, out, err = run(capsys, tmp_path)
+    code, answer, err = run(capsys, tmp_path)
     assert (code, err) == (1, "")
-    sentence, checked, table = out.rstrip().split("\n\n")
+    headline, *facts = answer.splitlines()
+    assert len(facts) < 8
+    where = f"rank {demo.rank}, step {demo.step}"
+    assert headline == f"{where}: output.0 of layer 1, Add_mlp was overwritten"
+    assert f"  changed after  {demo.culprit}" in facts
+    code, out, err = run(capsys, tmp_path, "-v")
+    assert (code, err) == (1, "")
+    again, sentence, checked, table = out.rstrip().split("\n\n")
+    assert f"{again}\n" == answer
     assert sentence.startswith(
         f"rank {demo.rank}, step {demo.step}: output.0 of Add {demo.watched} (bfloat16 48x64) "
         f"changed first after {demo.culprit} (it was the same until after "
@@ -53,8 +61,8 @@ def test_no_change_is_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[
     write(tmp_path, "X_To_C", A, at=1)
     code, out, _ = run(capsys, tmp_path)
     assert code == 0
-    assert out.startswith("No change: 1 recording equal")
-    assert out.endswith("\n1 same\n")
+    assert out == "no change: 1 recording equal, byte for byte, to what was written\n"
+    assert run(capsys, tmp_path, "-v")[1].endswith("\n1 same\n")
 
 
 def test_what_cannot_be_compared_is_exit_code_3(
@@ -65,6 +73,9 @@ def test_what_cannot_be_compared_is_exit_code_3(
     path = write(tmp_path, "Y_To_C", A, at=2)
     path.write_bytes(path.read_bytes()[:-1])
     code, out, _ = run(capsys, tmp_path)
+    assert code == 3
+    assert out.splitlines()[1] == "1 tensor not compared (-v)"
+    code, out, _ = run(capsys, tmp_path, "-v")
     assert code == 3
     assert f"{path.name}: output.0 truncated: what was seen: the file ends after" in out
     write(tmp_path, "Z_To_C", A + 1, at=3)
@@ -88,13 +99,16 @@ def test_the_check_by_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[st
     write(tmp_path, "R", placed(damaged, 0x100), at=2, io="inputs")
     code, out, _ = run(capsys, tmp_path)
     assert code == 1
-    assert out.startswith("input.0 of R (float32 8) is not what output.0 of Add W wrote at 0x100")
+    assert out.startswith("output.0 of W may have been overwritten\n")
+    assert "\n  who       Add S, whose output.0 has the bytes found there\n" in out
+    _, out, _ = run(capsys, tmp_path, "-v")
+    assert "input.0 of R (float32 8) is not what output.0 of Add W wrote at 0x100" in out
     assert "W output.0: In between, output.0 of Add S was written over bytes 12 to 15, and" in out
     # What is no watcher dump has nothing for the other check.
     code, out, err = run(capsys, tmp_path, "--check", "watcher")
     assert (code, out.splitlines()[0]) == (
         2,
-        "Nothing could be compared: no recording has an output to compare it with.",
+        "nothing could be compared: no recording has an output to compare with",
     )
     assert err == "fastdump: error: nothing was compared\n"
 
@@ -138,7 +152,7 @@ def test_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         write(tmp_path, f"C{i}", A, at=i)
         write(tmp_path, f"X_To_C{i}", A + 1, at=100 + i)
         write(tmp_path, f"X_To_D{i}", A + 1, at=100 + i)
-    for options, n_rows in (((), 20), (("-n", 3), 3), (("-n", 0), 25)):
+    for options, n_rows in ((("-v",), 20), (("-n", 3), 3), (("-n", 0), 25)):
         _, out, _ = run(capsys, tmp_path, *options)
         assert sum("X " in line and "all elements" in line for line in out.splitlines()[1:]) == (
             n_rows
@@ -155,7 +169,7 @@ def test_names_are_printed_with_control_characters_escaped(
     seen = testing.TensorSpec(A + 1, address=0x100)
     write(tmp_path, "X\u202e_To_C\x1b[2J", seen, at=1)
     write(tmp_path, "X\u202e_To_D\x1b[2J", A + 1, at=1)
-    _, out, _ = run(capsys, tmp_path)
+    _, out, _ = run(capsys, tmp_path, "-v")
     assert "\x1b" not in out
     assert "\u202e" not in out
     assert "C\\x1b[2J" in out

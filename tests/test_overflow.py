@@ -511,5 +511,5 @@ def test_files_of_operators_that_cannot_be_read_are_told(tmp_path: Path) -> None
     (tmp_path / finding.unit.operator.paths[0]).write_bytes(b"no dump")
     report = fastdump.overflow(tmp_path)
     assert report.notes == ("1 file could not be read",)
-    text = "\n".join("".join(cell.text for cell in line) for line in report.lines())
+    text = "\n".join("".join(cell.text for cell in line) for line in report.lines(verbose=True))
     assert f"{finding.unit.operator.paths[0]}: malformed: " in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,13 @@ from fastdump._cli.console import print_fitted, print_hints, speed_text
 from fastdump._cli.json_document import print_json
 from fastdump._cli.messages import say
 from fastdump._cli.options import (
+    is_given,
     json_option,
     json_rows_option,
     outputs_option,
     reading_options,
     selection_options,
+    verbose_option,
 )
 from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._cli.unread import is_unread, say_skipped
@@ -96,7 +97,8 @@ def _limits(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
     is_flag=True,
     help="Tensors that only one side has do not make the exit code 3.",
 )
-@json_rows_option("Print N rows of each list", _DEFAULT_ROWS)
+@verbose_option
+@json_rows_option("As -v, with N rows of each list", _DEFAULT_ROWS)
 @json_option
 @outputs_option("Write all rows to FILE: .csv, .json, .arrow, .parquet or .html. May be repeated.")
 @reading_options
@@ -114,6 +116,7 @@ def command(
     conditions: dict[str, Any],
     limits: dict[str, float],
     allow_unpaired: bool,
+    verbose: bool,
     rows: int | None,
     as_json: bool,
     outputs: tuple[Path, ...],
@@ -127,9 +130,12 @@ def command(
     what is further apart, but no further than rounding to the coarser type explains, does not
     diverge. docs/compare.md has the defaults and the rules.
 
+    The answer has at most eight lines; -v goes on with operators and pairs, in tables.
+
     \b
     Examples:
       fastdump compare run1 run2
+      fastdump compare run1 run2 -v
       fastdump compare dump/rank0 dump/rank1 --io output
       fastdump compare device golden_npy --fail-over cosine_similarity=0.999
       fastdump compare stats1.parquet stats2.parquet -o report.html
@@ -159,7 +165,9 @@ def command(
     if as_json:
         print_json(_content(table, failed, limits, rows))
     else:
-        _print(outcome, failed, _DEFAULT_ROWS if rows is None else rows or None, Path(a))
+        is_verbose = verbose or is_given("rows") or bool(failed)
+        n_rows = _DEFAULT_ROWS if rows is None else rows or None
+        _print(outcome, failed, n_rows, verbose=is_verbose)
     for side in ("skipped_a", "skipped_b"):
         say_skipped(table.about[side])
     if failure is not None:
@@ -213,18 +221,18 @@ def _is_whole(table: ComparisonTable, *, allow_unpaired: bool) -> bool:
     return whole.issuperset(table[~table.unpaired_casts].summary()["status"])
 
 
-def _print(outcome: _Outcome, failed: ComparisonTable | None, rows: int | None, a: Path) -> None:
+def _print(
+    outcome: _Outcome, failed: ComparisonTable | None, rows: int | None, *, verbose: bool
+) -> None:
     table = outcome.table
-    print_fitted(table.lines, rows=rows, failed=failed)
+    print_fitted(table.lines, verbose=verbose, rows=rows, failed=failed)
+    if not verbose:
+        return
     hints = []
     if rows is not None and table.longest_list(failed) > rows:
         hints.append("-n 0 prints all, -o FILE writes all pairs")
     if outcome.nbytes:
         hints.append(speed_text(outcome.nbytes, outcome.seconds))
-    first = table.first_divergence
-    if first is not None and table.about.get("compared") == "elements":
-        path = str(a / (first.path_a or "")) if a.is_dir() else str(a)
-        hints.append(f"fastdump show {shlex.quote(f'{path}:{first.tensor}')}")
     print_hints(hints)
 
 

@@ -11,12 +11,14 @@ import fastdump
 from fastdump import OverflowReport
 from fastdump._cli import exit_codes
 from fastdump._cli.options import (
+    is_given,
     json_option,
     outputs_option,
     paths_argument,
     reading_options,
     rows_option,
     selection_options,
+    verbose_option,
 )
 from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._cli.report import print_report
@@ -28,7 +30,8 @@ from fastdump._overflow.text import DEFAULT_ROWS
 @click.command("overflow")
 @paths_argument
 @selection_options
-@rows_option("Print the first N overflows; 0 prints all.", DEFAULT_ROWS)
+@verbose_option
+@rows_option("As -v, with the first N overflows; 0 prints all.", DEFAULT_ROWS)
 @json_option
 @outputs_option(
     "Write the statistics of the operators' tensors to FILE, as 'fastdump stats' does: .csv, "
@@ -38,6 +41,7 @@ from fastdump._overflow.text import DEFAULT_ROWS
 def command(
     paths: tuple[str, ...],
     conditions: dict[str, Any],
+    verbose: bool,
     rows: int | None,
     as_json: bool,
     outputs: tuple[Path, ...],
@@ -49,6 +53,8 @@ def command(
     task, stream, context and thread; of several the nearest in time), and how the inputs and
     outputs of that operator look. Ranks, devices, models, steps and times choose records; all other
     conditions choose operators.
+
+    The answer has at most eight lines; -v goes on with all that there is to say.
 
     \b
     Examples:
@@ -64,7 +70,8 @@ def command(
     with refusing():
         report = fastdump.overflow(paths, progress=True, **conditions, **reading)
     failure = _written(report, outputs)
-    print_report(report, as_json=as_json, rows=rows)
+    is_verbose = verbose or is_given("rows")
+    print_report(report, as_json=as_json, verbose=is_verbose, rows=rows)
     say_skipped(report.skipped)
     if failure is not None:
         raise failure

@@ -11,10 +11,12 @@ from fastdump._cli import exit_codes
 from fastdump._cli.messages import say
 from fastdump._cli.options import (
     follow_links_option,
+    is_given,
     json_option,
     paths_argument,
     rows_option,
     selection_options,
+    verbose_option,
 )
 from fastdump._cli.report import print_report
 from fastdump._cli.unread import is_unread, say_skipped
@@ -34,8 +36,9 @@ from fastdump._watcher.text import DEFAULT_ROWS
     "last lay at their addresses; auto: the first if there are recordings, else the second.",
 )
 @selection_options
+@verbose_option
 @rows_option(
-    "Print N changes, and N tensors that could not be compared; 0 prints all.", DEFAULT_ROWS
+    "As -v, with N changes, and N tensors that could not be compared; 0 prints all.", DEFAULT_ROWS
 )
 @json_option
 @follow_links_option
@@ -43,6 +46,7 @@ def command(
     paths: tuple[str, ...],
     check: str,
     conditions: dict[str, Any],
+    verbose: bool,
     rows: int | None,
     as_json: bool,
     follow_links: bool,
@@ -54,6 +58,8 @@ def command(
     other dumps each input is compared with the output that was last written at exactly its device
     address. Ranks, devices, models, steps and times choose files; all other conditions choose the
     outputs that are reported.
+
+    The answer has at most eight lines; -v goes on with all that there is to say.
 
     \b
     Examples:
@@ -72,7 +78,8 @@ def command(
             follow_links=follow_links,
             **conditions,
         )
-    print_report(report, as_json=as_json, rows=rows)
+    is_verbose = verbose or is_given("rows")
+    print_report(report, as_json=as_json, verbose=is_verbose, rows=rows)
     say_skipped(report.skipped)
     if report.findings:
         return exit_codes.FINDINGS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastdump._atomic import replacing
+from fastdump._compare.answer import answer_of
 from fastdump._compare.coded import coded_text
 from fastdump._compare.error_growth import unit_roundoff
 from fastdump._compare.errors_of_rows import row_errors
@@ -32,18 +34,18 @@ from fastdump._compare.text import (
     pair_table,
     report_lines,
 )
+from fastdump._op_name.shortest_pattern import shortest_pattern
 from fastdump._report import Report
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.arrow_column import codes_of, count_by, is_in, is_null, text_list
 from fastdump._table.column_table import ColumnTable
 from fastdump._table.selected import absence_text, matching_rows, selected_rows
+from fastdump._words.answer import Answer, show_command
 from fastdump._words.html import page
 from fastdump._words.printable import printable
 from fastdump._words.text_table import Cell, TextTable
 
 if TYPE_CHECKING:
-    import os
-
     from arro3.core.types import ArrowArrayExportable, ArrowStreamExportable
     from numpy.typing import NDArray
     from typing_extensions import Unpack
@@ -125,16 +127,39 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
     @property
     def sentence(self) -> str:
         """The result in one sentence that a person can act on."""
-        first = self.first_divergence
-        return sentence_of(
-            self.summary(),
-            self.findings,
-            None if first is None else self[first.row],
-            self.notes,
-            explained=self._most_explained(),
-            retyped=self._retyped_operators(),
-            casts=self[self.unpaired_casts].summary()["status"],
+        return sentence_of(*self._first_and_all(), **self._limits())
+
+    def answer(self) -> Answer:
+        """Return where the runs part and how far they are apart; or that they agree."""
+        return answer_of(
+            *self._first_and_all(), **self._limits(), next_command=self._next_command()
         )
+
+    def _first_and_all(
+        self,
+    ) -> tuple[
+        ComparisonSummary, tuple[DivergentOperator, ...], ComparisonRow | None, tuple[str, ...]
+    ]:
+        first = self.first_divergence
+        row = None if first is None else self[first.row]
+        return self.summary(), self.findings, row, self.notes
+
+    def _limits(self) -> dict[str, Any]:
+        return {
+            "explained": self._most_explained(),
+            "retyped": self._retyped_operators(),
+            "casts": self[self.unpaired_casts].summary()["status"],
+        }
+
+    def _next_command(self) -> str:
+        """Return the command that shows in `a` where the runs part, "" if none does."""
+        first, path = self.first_divergence, str(self._head.get("a", ""))
+        is_dump = self._head.get("compared") == "elements" and os.path.isdir(path)  # noqa: PTH112
+        if first is None or first.op_name is None or not is_dump:
+            return ""
+        _, names = codes_of(self._batch.column("op_name"))
+        pattern = shortest_pattern(first.op_name, names)
+        return show_command([path], pattern, rank=first.rank, step=first.step)
 
     def _retyped_operators(self) -> RetypedOperators | None:
         """Return those that compute in another type in the other run, None if there are none."""
@@ -383,7 +408,7 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
             ],
         )
 
-    def lines(
+    def in_full(
         self,
         *,
         width: int | None = None,
@@ -391,14 +416,12 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
         rows: int | None = DEFAULT_ROWS,
         failed: ComparisonTable | None = None,
     ) -> Iterator[list[Cell]]:
-        """Yield the lines of the report as styled text.
+        """Yield the sentence, the operators that diverge, and pairs, in tables.
 
         Parameters
         ----------
-        width
-            Width of the terminal, in cells; None lays tables out in full.
-        ellipsis
-            What replaces the middle of names that are too long.
+        width, ellipsis
+            As in `lines`.
         rows
             How many lines of each list are shown; None for all.
         failed

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastdump._json import document
+from fastdump._op_name.shortest_pattern import exact_pattern
+from fastdump._overflow.answer import answer_of
 from fastdump._overflow.records import OverflowFinding, OverflowRecord
 from fastdump._overflow.text import (
     DEFAULT_ROWS,
@@ -20,6 +22,7 @@ from fastdump._table.arrow_column import is_in, is_null
 from fastdump._table.row import StatsRow
 from fastdump._table.row_text import row_table
 from fastdump._table.stats_table import StatsTable
+from fastdump._words.answer import Answer, show_command
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted
 from fastdump._words.styles import BAD, GOOD, SUBTLE
@@ -73,21 +76,31 @@ class OverflowReport(Report):
     def _details(self) -> dict[str, Any]:
         return {"records": document(self.records), "skipped": dict(self.skipped)}
 
-    def lines(
+    def answer(self) -> Answer:
+        """Return the first overflow and how its operator looks; or that there is none."""
+        return answer_of(self.records, self.findings, self.notes, self._next_command())
+
+    def _next_command(self) -> str:
+        """Return the command that shows the operator of the first overflow, "" if none is known."""
+        operator = self.findings[0].unit.operator if self.findings else None
+        if operator is None or operator.op_name is None or self.table is None:
+            return ""
+        first, pattern = self.findings[0], exact_pattern(operator.op_name)
+        return show_command(self.table.roots, pattern, rank=first.rank, step=first.step)
+
+    def in_full(
         self,
         *,
         width: int | None = None,
         ellipsis: str = "...",
         rows: int | None = DEFAULT_ROWS,
     ) -> Iterator[list[Cell]]:
-        """Yield the lines of the report as styled text.
+        """Yield the sentence, all overflows, how they were joined, and odd records.
 
         Parameters
         ----------
-        width
-            Width of the terminal, in cells; None lays tables out in full.
-        ellipsis
-            What replaces the middle of names that are too long.
+        width, ellipsis
+            As in `lines`.
         rows
             How many overflows are shown; None for all.
         """

@@ -13,9 +13,8 @@ from fastdump._triage.kinds import HEADROOM, INF, NAN, NORM_JUMP, SATURATED, ZER
 from fastdump._triage.records import Finding, OperatorRun, Origin, Suppressed
 from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer
-from fastdump._words.places import bad_text, operator_text, where_text
+from fastdump._words.places import bad_text, operator_text, ranks_and_steps_text, where_text
 from fastdump._words.quantities import (
-    integers_text,
     is_integer,
     number_text,
     shape_text,
@@ -190,17 +189,10 @@ def _reach(finding: Finding) -> str:
 
 
 def _again(also: Sequence[OperatorRun]) -> str:
-    ranks = sorted({run.rank for run in also if run.rank is not None})
-    steps = sorted({run.step for run in also if run.step is not None})
-    places = []
-    if ranks:
-        sentence = say.IN_RANK if len(ranks) == 1 else say.IN_RANKS
-        places.append(sentence(ranks=integers_text(ranks)))
-    if steps:
-        sentence = say.IN_STEP if len(steps) == 1 else say.IN_STEPS
-        places.append(sentence(steps=integers_text(steps)))
-    times = say.TIMES(len(also))
-    return say.AGAIN(times=times, places=", ".join(places)) if places else times
+    ranks = {run.rank for run in also if run.rank is not None}
+    steps = {run.step for run in also if run.step is not None}
+    times, places = say.TIMES(len(also)), ranks_and_steps_text(ranks, steps)
+    return say.AGAIN(times=times, places=places) if places else times
 
 
 def _suppressed_remarks(suppressed: Sequence[Suppressed]) -> Iterator[str]:

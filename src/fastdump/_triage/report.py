@@ -19,7 +19,7 @@ from fastdump._triage.text import (
     suppressed_lines,
     table_lines,
 )
-from fastdump._words.answer import Answer, command_text
+from fastdump._words.answer import Answer, show_command
 from fastdump._words.printable import printable
 from fastdump._words.styles import GOOD, SUBTLE
 from fastdump._words.text_table import Cell
@@ -44,9 +44,9 @@ class TriageReport(Report):
     summary
         ``tensors``, ``operators`` (executions), ``ranks``, ``steps``, ``status``, the number of
         tensors by status, and ``not_read``, how many files an interrupted scan did not read.
-    shown_by
-        What `fastdump show` takes after the paths to show where the first finding began, such as
-        ``("*layers.2*qk", "--rank", "1")``; () if no file is at hand.
+    pattern
+        A shell pattern that selects the name of the operator where the first finding began, and no
+        other: ``*layers.2*qk``. None if the files are not at hand.
     """
 
     question: ClassVar = "triage"
@@ -57,7 +57,7 @@ class TriageReport(Report):
     suppressed: tuple[Suppressed, ...]
     table: StatsTable
     summary: dict[str, Any]
-    shown_by: tuple[str, ...] = ()
+    pattern: str | None = None
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -68,7 +68,7 @@ class TriageReport(Report):
         return {
             "suppressed": document(self.suppressed),
             "summary": document(self.summary),
-            "shown_by": list(self.shown_by),
+            "pattern": self.pattern,
         }
 
     def answer(self) -> Answer:
@@ -83,7 +83,11 @@ class TriageReport(Report):
         )
 
     def _next_command(self) -> str:
-        return command_text("show", self.table.roots, *self.shown_by) if self.shown_by else ""
+        origin = self.findings[0].origin if self.findings else None
+        if origin is None or self.pattern is None:
+            return ""
+        rank, step = origin.operator.rank, origin.operator.step
+        return show_command(self.table.roots, self.pattern, rank=rank, step=step)
 
     def in_full(
         self,

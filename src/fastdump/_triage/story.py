@@ -91,22 +91,16 @@ class _Story:
                 "status": count_by(self._table.batch.column("status")),
                 "not_read": self._table.skipped.get(NOT_FINISHED, 0),
             },
-            shown_by=self._shown_by(found),
+            pattern=self._pattern(found),
         )
 
-    def _shown_by(self, found: list[Finding]) -> tuple[str, ...]:
-        """Return the arguments of the command that shows where the first finding began."""
+    def _pattern(self, found: list[Finding]) -> str | None:
+        """Return what selects the operator of the first finding alone, None without its file."""
         origin = found[0].origin if found else None
         name = None if origin is None else origin.operator.op_name
-        if origin is None or name is None or not self._evidence.files.are_at_hand:
-            return ()
-        operator = origin.operator
-        place = {"--rank": operator.rank, "--step": operator.step}
-        options = [
-            text for option, n in place.items() if n is not None for text in (option, str(n))
-        ]
-        names = [op_name for _, op_name in self._rows.ops if op_name]
-        return (shortest_pattern(name, names), *options)
+        if name is None or not self._evidence.files.are_at_hand:
+            return None
+        return shortest_pattern(name, [op_name for _, op_name in self._rows.ops if op_name])
 
     # Findings that began somewhere
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastdump._json import document
+from fastdump._op_name.shortest_pattern import exact_pattern
 from fastdump._report import Report
+from fastdump._watcher.answer import answer_of
 from fastdump._watcher.records import WatcherComparison
 from fastdump._watcher.text import DEFAULT_ROWS, changes_table, counts_line, unchecked_cell
 from fastdump._watcher.words import suspect_text
+from fastdump._words.answer import Answer, show_command
 from fastdump._words.printable import printable
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE
 from fastdump._words.text_table import Cell
@@ -70,21 +73,33 @@ class WatcherReport(Report):
             "skipped": dict(self.skipped),
         }
 
-    def lines(
+    def answer(self) -> Answer:
+        """Return which tensor changed first, when, and who may have done it; or that none did."""
+        _, *limits = self.notes  # the first says which check was made
+        return answer_of(
+            self.check, self.findings, self.unchecked, self.counts, limits, self._next_command()
+        )
+
+    def _next_command(self) -> str:
+        first = self.findings[0] if self.findings else None
+        if first is None or first.op_name is None or first._root is None:
+            return ""
+        pattern = exact_pattern(first.op_name)
+        return show_command([first._root], pattern, rank=first.rank, step=first.step)
+
+    def in_full(
         self,
         *,
         width: int | None = None,
         ellipsis: str = "...",
         rows: int | None = DEFAULT_ROWS,
     ) -> Iterator[list[Cell]]:
-        """Yield the lines of the report as styled text.
+        """Yield the sentence, all changes with who may have made them, and what was not compared.
 
         Parameters
         ----------
-        width
-            Width of the terminal, in cells; None lays tables out in full.
-        ellipsis
-            What replaces the middle of names that are too long.
+        width, ellipsis
+            As in `lines`.
         rows
             How many changes, and how many tensors that could not be compared, are shown; None for
             all.

@@ -55,13 +55,15 @@ class Answer:
         ellipsis
             What stands for what is left out.
         """
-        yield [Cell(fitted(self.headline, width, ellipsis), self.style)]
+        yield [Cell(fitted(printable(self.headline), width, ellipsis), self.style)]
         label_width = max((cell_len(label) for label, _ in self._labelled), default=0)
         for label, text in self._labelled:
             name = f"{_INDENT}{label}{' ' * (label_width - cell_len(label))}{_GAP}"
             room = None if width is None or text is self.command else width - cell_len(name)
-            yield [Cell(name, SUBTLE), Cell(fitted(text, room, ellipsis))]
-        for line in _packed(self.remarks, MAX_LINES - 1 - len(self._labelled), width):
+            yield [Cell(name, SUBTLE), Cell(fitted(printable(text), room, ellipsis))]
+        for line in _packed(
+            [*map(printable, self.remarks)], MAX_LINES - 1 - len(self._labelled), width
+        ):
             yield [Cell(fitted(line, width, ellipsis), SUBTLE)]
 
     @property
@@ -75,6 +77,13 @@ def command_text(command: str, paths: Iterable[str], *words: str) -> str:
     Paths are written from the working directory on if that is shorter.
     """
     return shlex.join(map(printable, ("fastdump", command, *map(_short_path, paths), *words)))
+
+
+def show_command(paths: Iterable[str], pattern: str, *, rank: int | None, step: int | None) -> str:
+    """Return the command that shows the operator whose name a pattern selects."""
+    numbers = (("--rank", rank), ("--step", step))
+    options = [word for option, n in numbers if n is not None for word in (option, str(n))]
+    return command_text("show", paths, pattern, *options)
 
 
 def _short_path(path: str) -> str:

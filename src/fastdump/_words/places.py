@@ -5,12 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from fastdump._words.catalogue import IN_RANK, IN_RANKS, IN_STEP, IN_STEPS
 from fastdump._words.printable import printable
+from fastdump._words.quantities import integers_text
 
 
 def where_text(**numbers: int | None) -> str:
     """Return ``rank 1, step 3``; numbers that are None are left out."""
     return ", ".join(f"{name} {number}" for name, number in numbers.items() if number is not None)
+
+
+def ranks_and_steps_text(ranks: Iterable[int], steps: Iterable[int]) -> str:
+    """Return ``ranks 2-3, step 4``; "" if there are none of either."""
+    parts = [(ranks, IN_RANK, IN_RANKS), (steps, IN_STEP, IN_STEPS)]
+    texts = []
+    for numbers, one, several in parts:
+        found = sorted(set(numbers))
+        if found:
+            texts.append((one if len(found) == 1 else several)(numbers=integers_text(found)))
+    return ", ".join(texts)
 
 
 def operator_text(op_type: str | None, op_name: str | None) -> str:

@@ -1,0 +1,188 @@
+"""What a person has to know first of a comparison: where two runs part, on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fastdump._compare.operators import DivergentOperator
+from fastdump._compare.schema import ComparisonRow
+from fastdump._compare.sentence import (
+    NO_PARTNER,
+    ComparisonSummary,
+    Explained,
+    RetypedOperators,
+    measure_text,
+)
+from fastdump._op_name import in_layer
+from fastdump._words import catalogue as say
+from fastdump._words.answer import Answer
+from fastdump._words.places import operator_text, ranks_and_steps_text, where_text
+from fastdump._words.quantities import number_text
+from fastdump._words.styles import BAD, DOUBTFUL, GOOD
+
+_OWN = ("here", "replaced", "parameter")
+_NOT_COMPARED = "not_compared"
+
+
+def answer_of(
+    summary: ComparisonSummary,
+    divergences: Sequence[DivergentOperator],
+    first: ComparisonRow | None,
+    notes: Sequence[str],
+    *,
+    explained: Explained | None,
+    retyped: RetypedOperators | None,
+    casts: Mapping[str, int],
+    next_command: str,
+) -> Answer:
+    """Return the answer of a comparison; parameters are those of `sentence_of`.
+
+    `next_command` is the command that shows where the runs part, "" if there is none.
+    """
+    remarks = [*notes, *_remarks(summary, retyped, casts)]
+    facts: list[tuple[str, str]] = []
+    if not summary["compared"]:
+        reason = say.PAIRS_NOT_COMPARED if summary["pairs"] else say.NO_PAIRS
+        headline, style = reason(pairs=say.PAIRS(summary["pairs"])), DOUBTFUL
+    elif first is None:
+        headline, style = _agreement(summary["verdict"], explained), GOOD
+        if explained is not None:
+            facts += _explained_facts(explained)
+    else:
+        headline, style = _headline(divergences[0]), BAD
+        facts += _facts(divergences, first)
+    if len(summary["verdict"]) > 1:
+        remarks.insert(0, _pairs(summary))
+    if summary["status"].get(_NOT_COMPARED):
+        headline, style = say.INTERRUPTED(answer=headline), DOUBTFUL
+    return Answer(headline, style, tuple(facts), next_command, tuple(remarks))
+
+
+def _headline(first: DivergentOperator) -> str:
+    name = in_layer(first.op_name) if first.op_name else first.op_type or first.path_a or ""
+    headline = say.RUNS_PART(operator=name)
+    place = where_text(rank=first.rank, step=first.step)
+    return say.AT_PLACE(place=place, answer=headline) if place else headline
+
+
+def _facts(
+    divergences: Sequence[DivergentOperator], row: ComparisonRow
+) -> Iterator[tuple[str, str]]:
+    first, *later = divergences
+    operator = operator_text(first.op_type, first.op_name or first.path_a)
+    yield "operator", say.OPERATOR_TENSOR(operator=operator, tensor=first.tensor)
+    yield "what", measure_text(row)
+    yield "why", _why(first)
+    name = _identity(first)
+    yield "reach", _reach([other for other in later if _identity(other) != name])
+    again = [other for other in later if _identity(other) == name]
+    if again:
+        ranks = {other.rank for other in again if other.rank is not None}
+        steps = {other.step for other in again if other.step is not None}
+        times, places = say.TIMES(len(again)), ranks_and_steps_text(ranks, steps)
+        yield "again", say.AGAIN(times=times, places=places) if places else times
+
+
+def _identity(operator: DivergentOperator) -> tuple[str | None, str | None]:
+    return operator.op_type, operator.op_name or operator.path_a
+
+
+def _why(first: DivergentOperator) -> str:
+    suspects = [name for name in (first.suspect_a, first.suspect_b) if name]
+    if first.cause == "replaced":
+        return say.REPLACED(operator=suspects[-1])
+    if first.cause == "unpaired":
+        made = {"operator": suspects[0], "other": suspects[-1]}
+        if len(suspects) == 2:
+            return say.UNPAIRED(**made)
+        return (say.UNPAIRED_IN_A if first.suspect_a else say.UNPAIRED_IN_B)(operator=suspects[0])
+    if first.cause == "rewired":
+        return say.REWIRED(operator=suspects[0], other=suspects[1])
+    return _CAUSES[first.cause]()
+
+
+_CAUSES = {
+    "here": say.DIVERGES_BY_ITSELF,
+    "parameter": say.PARAMETER_DIFFERS,
+    "inherited": say.INPUTS_DIVERGE,
+    "unknown": say.INPUTS_NOT_COMPARED,
+    "input": say.INPUT_DIVERGES,
+}
+
+
+def _reach(later: Sequence[DivergentOperator]) -> str:
+    """Return how many other operators diverge, each counted once over ranks and steps."""
+    operators = {_identity(operator) for operator in later}
+    own = {_identity(operator) for operator in later if operator.cause in _OWN}
+    if not operators:
+        return say.NO_OTHER_DIVERGES()
+    counted = say.OTHER_OPERATORS(len(operators))
+    if not own:
+        return say.OTHERS_DIVERGE(operators=counted)
+    return say.OTHERS_DIVERGE_THEMSELVES(operators=counted, own=len(own))
+
+
+def _agreement(verdict: Mapping[str, int], explained: Explained | None) -> str:
+    n_pairs = sum(verdict.values())
+    pairs = say.PAIRS(n_pairs)
+    if explained is not None:
+        return say.AGREE_BUT_FOR_PRECISION(pairs=pairs, dtype=explained.dtype)
+    if verdict.get("equal", 0) == n_pairs:
+        return say.BIT_EQUAL(pairs=pairs)
+    if verdict.get("similar"):
+        return say.STATISTICS_AGREE(pairs=pairs)
+    return say.AGREE(pairs=pairs)
+
+
+def _explained_facts(explained: Explained) -> Iterator[tuple[str, str]]:
+    row = explained.row
+    operator = operator_text(row.op_type, row.op_name or row.path_a)
+    place = where_text(rank=row.rank, step=row.step)
+    largest = say.LARGEST_ADDED_ERROR(
+        error=number_text(explained.added_error), operator=operator, tensor=row.tensor_name
+    )
+    yield "largest", say.AT_PLACE(place=place, answer=largest) if place else largest
+
+
+def _pairs(summary: ComparisonSummary) -> str:
+    """Return how many pairs were compared, and with which verdicts."""
+    verdicts = (_VERDICTS[name](n=n) for name, n in summary["verdict"].items())
+    return say.COMPARED(pairs=say.PAIRS(summary["compared"]), verdicts=", ".join(verdicts))
+
+
+_VERDICTS = {
+    "equal": say.N_EQUAL,
+    "close": say.N_CLOSE,
+    "similar": say.N_SIMILAR,
+    "explained": say.N_EXPLAINED,
+    "diverges": say.N_DIVERGE,
+}
+
+
+def _remarks(
+    summary: ComparisonSummary, retyped: RetypedOperators | None, casts: Mapping[str, int]
+) -> Iterator[str]:
+    if retyped is not None:
+        row = retyped.row
+        yield say.RETYPED(
+            operators=say.OPERATORS(retyped.n_operators),
+            dtype=row.dtype_a or "",
+            other=row.dtype_b or "",
+        )
+    n_damaged = summary["pairs"] - summary["status"].get("ok", 0)
+    n_left = summary["status"].get(_NOT_COMPARED, 0)
+    if n_damaged - n_left > 0:
+        yield say.NOT_WHOLE(pairs=say.PAIRS(n_damaged - n_left))
+    if n_left:
+        yield say.NOT_REACHED(pairs=say.PAIRS(n_left))
+    for status, only, only_casts in zip(NO_PARTNER, _ONLY, _ONLY_CASTS, strict=True):
+        n_casts = casts.get(status, 0)
+        n_others = summary["status"].get(status, 0) - n_casts
+        if n_others:
+            yield only(tensors=say.TENSORS(n_others))
+        if n_casts:
+            yield only_casts(tensors=say.TENSORS(n_casts))
+
+
+_ONLY = (say.ONLY_IN_A, say.ONLY_IN_B)
+_ONLY_CASTS = (say.ONLY_CASTS_IN_A, say.ONLY_CASTS_IN_B)
