@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from fastdump._words.elision import elide_middle
 from fastdump._words.printable import printable
+from fastdump._words.prose import wrapped
 from fastdump._words.quantities import (
     duration_text,
     integers_text,
@@ -18,7 +21,7 @@ from fastdump._words.quantities import (
     time_text,
     value_text,
 )
-from fastdump._words.text_table import Cell, Column, TextTable, elide_middle, plain
+from fastdump._words.text_table import Cell, Column, TextTable, plain
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
@@ -118,6 +121,41 @@ def test_wide_characters_take_two_cells() -> None:
     )
     _, wide, narrow = (plain(line) for line in table.lines())
     assert cell_len(wide) == cell_len(narrow) == 7
+
+
+words = st.text(st.sampled_from("ab/._\u5c42"), min_size=1, max_size=30)
+
+
+@given(st.lists(words, min_size=1, max_size=20), st.integers(20, 80), st.integers(0, 6))
+def test_wrapped_prose_has_all_words_and_fits(texts: list[str], width: int, indent: int) -> None:
+    styles = ("bold", "", "red")
+    line = [
+        Cell(" " * (i > 0) + text, style)
+        for (i, text), style in zip(enumerate(texts), itertools.cycle(styles), strict=False)
+    ]
+    lines = list(wrapped(line, width, indent=indent))
+    assert all(cell_len(plain(part)) <= width for part in lines)
+    assert all(plain(part).startswith(" " * indent) for part in lines[1:])
+    assert "".join(map(plain, lines)).replace(" ", "") == "".join(texts)
+    styled = {cell.style for part in lines for cell in part if cell.text.strip()}
+    assert styled == {cell.style for cell in line}
+    # A word that fits a line is on one line.
+    shown = {word for part in lines for word in plain(part).split()}
+    assert {text for text in texts if cell_len(text) <= width - indent} <= shown
+
+
+def test_prose_breaks_between_facts_and_below_its_label() -> None:
+    line = [Cell("output.0  "), Cell("count 4,608  max 2,616  min -1,205")]
+    assert [plain(part) for part in wrapped(line, 36)] == [
+        "output.0  count 4,608  max 2,616",
+        "          min -1,205",
+    ]
+    indented = [Cell("  /data/dump/a_directory/a_file: truncated")]
+    assert [plain(part) for part in wrapped(indented, 28)] == [
+        "  /data/dump/a_directory/",
+        "    a_file: truncated",
+    ]
+    assert list(wrapped(line, None)) == [line]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import click
 from fastdump import config
 from fastdump._cli import config_new, exit_codes
 from fastdump._cli.config_new import help_without_command
-from fastdump._cli.console import print_lines, stdout_console
+from fastdump._cli.console import print_lines, stdout_console, stdout_width
 from fastdump._cli.json_document import print_json
 from fastdump._cli.messages import say
 from fastdump._cli.options import json_option
@@ -125,7 +125,9 @@ def _explain(path: str, like: str | None, config_file: str | None, as_json: bool
         warnings = document(report.warnings)
         print_json({"path": path, **document(explanation), "warnings": warnings})
     else:
-        print_lines(stdout_console(), explanation_lines(explanation, report.warnings))
+        console = stdout_console()
+        width = stdout_width(console)
+        print_lines(console, explanation_lines(explanation, report.warnings, width))
     return exit_codes.SUCCESS if earlier is None else earlier.exit_code
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fastdump._words.printable import printable
+from fastdump._words.prose import wrapped
 from fastdump._words.quantities import duration_text, size_text
 from fastdump._words.styles import SUBTLE
 from fastdump._words.text_table import Cell, plain
@@ -44,18 +45,27 @@ def stdout_width(console: Console) -> int | None:
 
 
 def ellipsis_of(console: Console) -> str:
-    """Return what replaces the middle of names that are too long, in the console's encoding."""
+    """Return what replaces words of names that are too long, in the console's encoding."""
     return "\u2026" if console.encoding.lower().startswith("utf") else "~"
 
 
 def print_lines(console: Console, lines: Iterable[list[Cell]]) -> None:
-    """Print lines of styled text."""
-    for line in lines:
+    """Print lines of styled text; on a terminal, one that is too long is wrapped.
+
+    A command stays on one line, however long, so that it can be copied.
+    """
+    width = stdout_width(console)
+    for part in (part for line in lines for part in wrapped(line, _width_of(line, width))):
         if console.color_system is None:
             # For the tens of thousands of rows that a pipe may get, rich would take seconds.
-            console.file.write(plain(line) + "\n")
+            console.file.write(plain(part) + "\n")
         else:
-            console.print(Text.assemble(*line))
+            console.print(Text.assemble(*part))
+
+
+def _width_of(line: list[Cell], width: int | None) -> int | None:
+    is_command = bool(line) and line[0].text.startswith("fastdump ")
+    return None if is_command else width
 
 
 def print_fitted(

@@ -88,17 +88,19 @@ def bad_rows_lines(rows: Sequence[BadRows], n_rows: int) -> Iterator[list[Cell]]
         yield [Cell(f"{_INDENT}  ... and {len(rows) - _MAX_ROWS:,} more", SUBTLE)]
 
 
-def histogram_lines(histogram: Histogram, size: int) -> Iterator[list[Cell]]:
+def histogram_lines(histogram: Histogram, size: int, *, width: int) -> Iterator[list[Cell]]:
     """Yield one line for each interval; `size` is the number of all elements, sampled or not."""
     counts, edges, n_sampled = histogram
     edge_texts = [f"{edge:.4g}" for edge in edges]
     edge_width = max(map(len, edge_texts))
     count_width = max(len(f"{count:,}") for count in counts)
+    beside = len(_INDENT) + 2 * edge_width + len(" ..   ") + count_width + 2
+    bar_width = max(min(_BAR_WIDTH, width - beside), 1)
     if n_sampled < size:
         yield [Cell(f"{_INDENT}of {n_sampled:,} elements, evenly spaced", SUBTLE)]
     for low, high, count in zip(edge_texts, edge_texts[1:], counts.tolist(), strict=False):
         # Rounded up, so that a single element shows.
-        length = math.ceil(count / int(counts.max()) * _BAR_WIDTH)
+        length = math.ceil(count / int(counts.max()) * bar_width)
         yield [
             Cell(_INDENT),
             Cell(f"{low:>{edge_width}} .. {high:>{edge_width}}  ", SUBTLE),

@@ -83,7 +83,7 @@ class TensorView:
         if self.bad_rows:
             yield from bad_rows_lines(self.bad_rows, len(self.tensor))
         if self.histogram is not None:
-            yield from histogram_lines(self.histogram, self.tensor.size)
+            yield from histogram_lines(self.histogram, self.tensor.size, width=width)
 
     def document(self) -> dict[str, Any]:
         """Return the whole view for JSON."""

@@ -46,8 +46,8 @@ def facts_lines(finding: Finding) -> Iterator[list[Cell]]:
 _CHAIN_COLUMNS = (
     Column("rank", right=True),
     Column("step", right=True),
-    Column("op_type", min_width=8, drop_order=2),
-    Column("op_name", min_width=18),
+    Column("op_type", drop_order=2),
+    Column("op_name", min_width=18, names=True),
     Column("read", drop_order=1),
     Column("made"),
     Column("bad", min_width=8),
@@ -139,10 +139,10 @@ _SUPPRESSED_COLUMNS = (
     Column("tensors", right=True),
     Column("looks like"),
     Column("because"),
-    Column("op_type", min_width=8),
-    Column("first op_name", min_width=18),
+    Column("op_type", drop_order=1),
+    Column("first op_name", min_width=18, names=True),
     Column("tensor"),
-    Column("file", min_width=12, drop_order=0),
+    Column("file", min_width=12, drop_order=0, names=True),
 )
 
 

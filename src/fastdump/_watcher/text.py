@@ -37,15 +37,15 @@ _ORDER = (
 _COLUMNS = (
     Column("rank", right=True),
     Column("step", right=True),
-    Column("op_name", min_width=16),
+    Column("op_name", min_width=16, names=True),
     Column("tensor"),
     Column("dtype", drop_order=1),
     Column("shape", min_width=7, drop_order=2),
-    Column("seen by", min_width=16),
+    Column("seen by", min_width=16, names=True),
     Column("as", drop_order=0),
     Column("same until", min_width=10, drop_order=3),
     Column("bytes", right=True),
-    Column("where", min_width=16),
+    Column("where", min_width=14),
 )
 
 

@@ -58,17 +58,29 @@ class Explanation:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
+        return self.wrapped()
+
+    def wrapped(self, width: int = _WIDTH) -> str:
+        """Return the explanation as a text of several paragraphs.
+
+        Parameters
+        ----------
+        width
+            The most characters of a line, up to 100; names and paths that are longer stay whole.
+        """
+        width = min(width, _WIDTH)
         sections = zip(_TITLES, astuple(self), strict=True)
         return "\n\n".join(
-            "\n".join([title, *map(_wrapped, lines)]) for title, lines in sections if lines
+            "\n".join([title, *(_wrapped(line, width) for line in lines)])
+            for title, lines in sections
+            if lines
         )
 
 
-def _wrapped(line: str) -> str:
-    # Names and paths stay whole, however long they are.
+def _wrapped(line: str, width: int) -> str:
     return textwrap.fill(
         line,
-        _WIDTH,
+        width,
         initial_indent="  ",
         subsequent_indent="    ",
         break_long_words=False,

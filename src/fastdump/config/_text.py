@@ -17,10 +17,11 @@ from fastdump.config._suspects import Suspects
 
 
 def explanation_lines(
-    explanation: Explanation, warnings: tuple[Finding, ...]
+    explanation: Explanation, warnings: tuple[Finding, ...], width: int | None
 ) -> Iterator[list[Cell]]:
     """Yield the explanation of a configuration, then what is surprising in it."""
-    for line in str(explanation).split("\n"):
+    text = str(explanation) if width is None else explanation.wrapped(width)
+    for line in text.split("\n"):
         yield [Cell(printable(line), "" if line.startswith(" ") else "bold")]
     if warnings:
         yield []
