@@ -191,6 +191,7 @@ def test_json_has_the_keys_that_are_documented(
     origin = finding["origin"]
     assert list(origin) == [
         *("verdict", "reason", "operator", "tensor", "inputs", "cause", "damage", "last_clean"),
+        "jump",
     ]
     assert list(origin["operator"]) == OPERATOR
     # The rows of the table, whole.

@@ -142,6 +142,11 @@ def _what(kind: str, origin: Origin) -> str:
     if kind == HEADROOM.name:
         reach = max(abs(row.max or 0.0), abs(row.min or 0.0))
         return say.VALUES_NEAR_LIMIT(share=f"{reach / largest:.0%}", dtype=dtype)
+    if origin.jump is not None:
+        ratio, usual = origin.jump
+        if ratio > 1:
+            return say.VALUES_LARGER(ratio=round(ratio), usual=usual)
+        return say.VALUES_SMALLER(ratio=round(1 / ratio), usual=usual)
     if kind not in _BAD:
         low, high = (value_text(v, integer=is_integer(row.dtype)) for v in (row.min, row.max))
         return say.VALUES_BETWEEN(dtype=dtype, shape=shape_text(row.shape), low=low, high=high)

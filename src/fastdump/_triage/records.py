@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from fastdump._array.damage import Damage
 from fastdump._table.row import StatsRow
+from fastdump._triage.kinds import Jump
 from fastdump._triage.links import CERTAINTY
 
 
@@ -95,6 +96,9 @@ class Origin:
         Where the bad elements lie; None if the file is not at hand.
     last_clean
         If the inputs are not known, the last operator before it with clean outputs.
+    jump
+        For "norm_jump" how many times larger, or below 1 smaller, the values are than what is
+        usual: `ratio`, and `usual` in words.
     """
 
     verdict: str
@@ -105,6 +109,7 @@ class Origin:
     cause: str | None = None
     damage: Damage | None = None
     last_clean: OperatorRun | None = None
+    jump: Jump | None = None
 
 
 class InfectedRank(NamedTuple):

@@ -53,7 +53,7 @@ def tensor_text(row: StatsRow) -> str:
     return f"{row.tensor_name} ({facts})" if facts else row.tensor_name
 
 
-def origin_sentence(kind: Kind, origin: Origin, *, is_first: bool, jump: Jump | None) -> str:
+def origin_sentence(kind: Kind, origin: Origin, *, is_first: bool) -> str:
     """Return the sentence of a finding that has an origin.
 
     Parameters
@@ -64,12 +64,10 @@ def origin_sentence(kind: Kind, origin: Origin, *, is_first: bool, jump: Jump | 
         Where it began.
     is_first
         Whether it is the first NaN or Inf of the dump.
-    jump
-        How much the norm jumped, for "norm_jump" only.
     """
     where = place_text(origin.operator)
     sentence = f"{where}: " if where else ""
-    sentence += f"{operator_words(origin.operator)} {_happened(kind, origin, is_first, jump)}"
+    sentence += f"{operator_words(origin.operator)} {_happened(kind, origin, is_first)}"
     if origin.cause:
         sentence += f": {origin.cause}"
     paths = origin.operator.paths
@@ -78,9 +76,9 @@ def origin_sentence(kind: Kind, origin: Origin, *, is_first: bool, jump: Jump | 
     return sentence
 
 
-def _happened(kind: Kind, origin: Origin, is_first: bool, jump: Jump | None) -> str:
+def _happened(kind: Kind, origin: Origin, is_first: bool) -> str:
     tensor = origin.tensor
-    shown = f"{_bad_words(kind, tensor, jump)} in {tensor_text(tensor)}"
+    shown = f"{_bad_words(kind, tensor, origin.jump)} in {tensor_text(tensor)}"
     if origin.verdict == "missing":
         return f"is not in the dump, and {origin.reason}: {shown}"
     if origin.verdict == "overwritten":

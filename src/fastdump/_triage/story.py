@@ -123,7 +123,7 @@ class _Story:
         is_followed = number < MAX_FOLLOWED
         origin = self._origin(first, is_followed=is_followed)
         is_first = number == 0 and kind in _INFINITE_OR_NAN
-        sentence = origin_sentence(kind, origin, is_first=is_first, jump=first.jump)
+        sentence = origin_sentence(kind, origin, is_first=is_first)
         also = tuple(self._run_of(other.start) for other in others)
         finding = Finding(*kind, sentence, origin, also)
         if not is_followed:
@@ -170,6 +170,7 @@ class _Story:
             cause=cause,
             damage=self._damage(begun.kind, start.row) if is_followed else None,
             last_clean=None if start.last_clean == NONE else self._evidence.run(start.last_clean),
+            jump=begun.jump,
         )
 
     def _damage(self, kind: Kind, row: int) -> Damage | None:
@@ -248,7 +249,7 @@ class _Story:
             self._evidence.run_of_row(first.row),
             self._table[first.row],
         )
-        sentence = origin_sentence(kinds.REPLICAS_DIFFER, origin, is_first=False, jump=None)
+        sentence = origin_sentence(kinds.REPLICAS_DIFFER, origin, is_first=False)
         also = tuple(self._evidence.run_of_row(one.row) for one in others)
         return [Finding(*kinds.REPLICAS_DIFFER, sentence, origin, also)]
 

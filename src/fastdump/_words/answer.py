@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 
 from fastdump._words.catalogue import MORE_REMARKS
+from fastdump._words.elision import elide_end
+from fastdump._words.fitted_names import FittedNames
 from fastdump._words.printable import printable
 from fastdump._words.styles import SUBTLE
-from fastdump._words.text_table import Cell, elide_middle
+from fastdump._words.text_table import Cell
 
 MAX_LINES = 8
 _INDENT = "  "
 _GAP = "  "
 _SEPARATOR = "; "
-_NARROWEST_NAME = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,10 @@ def fitted(text: str, width: int | None, ellipsis: str) -> str:
         return text
     words = text.split(" ")
     longest = max(range(len(words)), key=lambda i: cell_len(words[i]))
-    excess = cell_len(text) - width
-    room = max(_NARROWEST_NAME, cell_len(words[longest]) - excess)
-    words[longest] = elide_middle(words[longest], room, ellipsis)
-    while len(words) > 1 and cell_len(" ".join(words)) > width:
-        words[-2:] = [ellipsis]
-    return elide_middle(" ".join(words), width, ellipsis)
+    names = FittedNames([words[longest]])
+    room = cell_len(words[longest]) - (cell_len(text) - width)
+    words[longest] = names.fitted(max(room, names.least), ellipsis)[words[longest]]
+    return elide_end(" ".join(words), width, ellipsis)
 
 
 def _packed(remarks: Sequence[str], n_lines: int, width: int | None) -> list[str]:

@@ -1,0 +1,241 @@
+"""The answers that reports lead with: at most eight lines, which fit a terminal and keep names."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import string
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from sample_dumps import Demos, write_demos
+
+import fastdump
+from fastdump import Report, testing
+from fastdump._words import catalogue
+from fastdump._words.answer import MAX_LINES, Answer
+from fastdump._words.sentence import Counted, Sentence
+from fastdump._words.text_table import plain
+
+WIDTHS = (60, 80, 120, 200)
+
+NAMES = (
+    "model.layers.31.self_attn.q_proj/MatMul",
+    "model.layers.60.mlp.experts.255.down_proj/GroupedMatmul_swiglu",
+    "visual.blocks.12.attn.qkv_proj_with_rotary_embedding/FlashAttentionScore",
+    "unet.up_blocks.3.attentions.2.transformer_blocks.0.attn2.to_out.0/MatMulV2",
+    "\u6a21\u578b.\u5c42.7.\u81ea\u6ce8\u610f\u529b.\u67e5\u8be2\u6295\u5f71/\u77e9\u9635\u4e58",
+)
+"""Names as real models have them."""
+
+
+def lines_of(report: Report | Answer, width: int | None) -> list[str]:
+    return [plain(line) for line in report.lines(width=width)]
+
+
+def is_command(line: str) -> bool:
+    return line.startswith("  next ")
+
+
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
+    return write_demos(tmp_path_factory.getbasetemp() / "demos")
+
+
+def write_op(
+    root: Path, op_type: str, name: str, *, at: int, step: int = 0, **tensors: Any
+) -> None:
+    file = testing.dump_name(op_type, name, task_id=at, stream_id=1, timestamp=10**15 + at)
+    directory = root / "rank_1" / "20260101000000" / "1" / "net" / "1" / str(step)
+    testing.write_dump(directory / file, op_name=name, **tensors)
+
+
+def write_overflow(root: Path, name: str) -> None:
+    """Write an operator of a name that overflows, between others of the same model."""
+    ones = np.ones((4, 8), np.float16)
+    bad = ones.copy()
+    bad[2, 3] = np.inf
+    write_op(root, "Add", "embed/Add", at=1, outputs=[ones])
+    write_op(root, "MatMulV2", name, at=2, inputs=[ones], outputs=[bad])
+    write_op(root, "Relu", f"{name}_next", at=3, inputs=[bad], outputs=[bad])
+
+
+# What is said
+
+
+@pytest.mark.parametrize("width", [None, *WIDTHS])
+@pytest.mark.parametrize("kind", ["model", "overflow", "watcher", "compare"])
+def test_an_answer_fits_eight_lines_of_any_terminal(
+    demos: Demos, kind: str, width: int | None
+) -> None:
+    report: Report
+    if kind == "model":
+        report = fastdump.triage(demos.model)
+    elif kind == "overflow":
+        report = fastdump.overflow(demos.overflow)
+    elif kind == "watcher":
+        report = fastdump.watcher(demos.watcher)
+    else:
+        report = fastdump.compare(demos.model, demos.overflow)
+    lines = lines_of(report, width)
+    assert 1 <= len(lines) <= MAX_LINES
+    if width is not None:
+        assert [line for line in lines if cell_len(line) > width and not is_command(line)] == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_layer_and_operation_stay_at_any_width(name: str, width: int, tmp_path: Path) -> None:
+    write_overflow(tmp_path, name)
+    lines = lines_of(fastdump.triage(tmp_path), width)
+    headline, operator, *_ = lines
+    assert operator.startswith("  operator  MatMulV2 ")
+    for line in lines:
+        assert cell_len(line) <= width or is_command(line)
+    layer, *others = re.findall(r"(?<=[.])\d+(?=[./])", name)
+    assert f".{layer}." in operator
+    assert name.rpartition("/")[2] in operator
+    assert layer in headline
+    if width >= 80:  # narrower, there is not room for all
+        assert name.rpartition("/")[2] in headline
+        assert [number for number in others if f"{number}." not in operator] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_pipe_gets_whole_names(name: str, tmp_path: Path) -> None:
+    write_overflow(tmp_path, name)
+    assert f"MatMulV2 {name}, output.0" in str(fastdump.triage(tmp_path))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_next_command_names_that_operator_alone(name: str, tmp_path: Path) -> None:
+    write_overflow(tmp_path, name)
+    (command,) = filter(is_command, lines_of(fastdump.triage(tmp_path), 80))
+    _, program, verb, path, pattern, *options = shlex.split(command)
+    assert (program, verb, Path(path).resolve()) == ("fastdump", "show", tmp_path.resolve())
+    assert options == ["--rank", "1", "--step", "0"]
+    names = set(fastdump.stats(tmp_path, op_name=pattern)["op_name"])
+    assert names == {name}
+
+
+def test_repeats_of_one_operator_are_one_line(tmp_path: Path) -> None:
+    ones = np.ones((4, 8), np.float16)
+    bad = np.full_like(ones, np.inf)
+    for step in range(3):
+        write_op(tmp_path, "Exp", "l.1/Exp", at=step, step=step, inputs=[ones], outputs=[bad])
+    assert "  again     2 more times: rank 1, steps 1-2" in lines_of(fastdump.triage(tmp_path), 80)
+
+
+def test_how_far_values_jump_is_told(tmp_path: Path) -> None:
+    values = np.linspace(1, 2, 32, dtype=np.float32).reshape(4, 8)
+    for step in range(3):
+        output = values * (4096 if step == 2 else 1)
+        write_op(
+            tmp_path, "MatMulV2", "l.1/up", at=step, step=step, inputs=[values], outputs=[output]
+        )
+    headline, _, what, *_ = lines_of(fastdump.triage(tmp_path), 80)
+    assert headline == "rank 1, step 2: l.1/up makes values of an unusual size"
+    assert what == "  what      values are 4,096 times larger than before"
+
+
+def test_an_interrupted_triage_says_so_in_its_headline(demos: Demos) -> None:
+    table = fastdump.stats(demos.model, level="full", rank=1)
+    part = fastdump.StatsTable(table, skipped={"not finished when interrupted": 7})
+    headline, *_ = str(fastdump.triage(part)).splitlines()
+    assert headline.startswith("interrupted, so far rank 1, step 1: ")
+    assert fastdump.triage(part).summary["not_read"] == 7
+    assert not str(fastdump.triage(table)).startswith("interrupted")
+
+
+def test_files_that_are_not_at_hand_are_not_to_be_shown(demos: Demos, tmp_path: Path) -> None:
+    table = fastdump.stats(demos.model, level="full").moved_to(tmp_path / "gone")
+    assert not any(map(is_command, lines_of(fastdump.triage(table), 80)))
+
+
+# How it is laid out
+
+
+def test_labels_are_aligned() -> None:
+    answer = Answer("what", facts=(("a", "first"), ("longer", "second")), command="do this")
+    assert lines_of(answer, None) == [
+        "what",
+        "  a       first",
+        "  longer  second",
+        "  next    do this",
+    ]
+
+
+def test_a_command_is_never_cut() -> None:
+    command = f"fastdump show {'x' * 100}"
+    assert lines_of(Answer("what", command=command), 60)[1] == f"  next  {command}"
+
+
+def test_words_are_not_cut() -> None:
+    headline = "one two three four five six seven eight nine ten"
+    for width in range(20, 48):
+        (line,) = lines_of(Answer(headline), width)
+        assert cell_len(line) <= width
+        assert set(line.split()) <= {*headline.split(), "..."}
+
+
+def test_remarks_fill_the_lines_that_are_left() -> None:
+    facts = tuple((str(i), "x") for i in range(5))
+    remarks = tuple(f"remark {i}" for i in range(20))
+    lines = lines_of(Answer("what", facts=facts, remarks=remarks), 40)
+    assert len(lines) == MAX_LINES
+    shown = sum(line.count("remark ") for line in lines)
+    n_left = len(remarks) - shown
+    assert lines[-1].endswith(f"; {n_left} more remarks (-v)")
+    assert all(cell_len(line) <= 40 for line in lines)
+    full = lines_of(Answer("what", facts=(*facts, *facts[:2]), remarks=remarks), 40)
+    assert len(full) == MAX_LINES
+    assert "remark" not in "".join(full)
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    evil = "a\x1b[31m\nb"
+    answer = Answer(evil, facts=((evil[:1], evil),), remarks=(evil,))
+    assert "\x1b" not in "".join(lines_of(answer, 80))
+    assert len(lines_of(answer, 80)) == 3
+
+
+# The catalogue
+
+
+def sentences() -> dict[str, Sentence]:
+    found = {}
+    for name, one in vars(catalogue).items():
+        if isinstance(one, Sentence):
+            found[name] = one
+    return found
+
+
+def places_of(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def test_all_places_are_named() -> None:
+    for name, sentence in sentences().items():
+        assert all(place.isidentifier() for place in places_of(sentence.text)), name
+    for counted in vars(catalogue).values():
+        if isinstance(counted, Counted):
+            assert places_of(counted.one) == places_of(counted.many) == {"n"}
+
+
+def test_every_sentence_is_used() -> None:
+    source = Path(catalogue.__file__).parents[1]
+    code = "\n".join(
+        path.read_text("utf-8") for path in source.rglob("*.py") if path.name != "catalogue.py"
+    )
+    counted = {name for name, one in vars(catalogue).items() if isinstance(one, Counted)}
+    assert [name for name in (*sentences(), *counted) if name not in code] == []
+
+
+def test_numbers_have_commas_and_names_are_safe() -> None:
+    sentence = Sentence("{n} of {operator}")
+    assert sentence(n=12345, operator="a\x1b") == "12,345 of a\\x1b"
+    assert Counted("{n} file", "{n} files")(1) == "1 file"
+    assert Counted("{n} file", "{n} files")(1000) == "1,000 files"
