@@ -214,8 +214,8 @@ def test_lines_fit_the_terminal(dump: Path, width: int) -> None:
     out, err, code = on_terminal(["stats", dump, "-n", "50"], width=width)
     assert (code, err) == (0, "")
     _, table, hints = without_styles(out).split("\n\n")
-    *prose, show = hints.splitlines()
-    assert show.startswith("fastdump show "), "a command can be copied as it is"
+    *prose, command = hints.splitlines()
+    assert command.startswith("fastdump triage "), "a command can be copied as it is"
     assert max(cell_len(line) for line in (*table.splitlines(), *prose)) <= width
     header = next(line for line in table.splitlines() if re.search("op_name.*tensor", line))
     rows = table.splitlines()[-50:]

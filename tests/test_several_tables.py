@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,9 +94,8 @@ def test_commands(demos: Demos, parts: Path, capsys: pytest.CaptureFixture[str])
             assert output(command, *what) == expected, command
     assert main(["stats", str(parts), "-n", "1"]) == main(["stats", str(demos.overflow), "-n", "1"])
     text = capsys.readouterr().out
-    hints = [line for line in text.splitlines() if line.startswith("fastdump show")]
-    assert len(hints) == 2
-    assert Path(hints[0].split()[2].partition(":")[0]).is_file()
+    hints = [line for line in text.splitlines() if line.startswith("fastdump triage")]
+    assert [Path(hint.split()[2]).resolve() for hint in hints] == [parts, demos.overflow]
 
 
 def test_a_pattern_of_dumps(demos: Demos) -> None:
@@ -270,11 +270,15 @@ def test_rank_and_base(
     assert "is not below" in capsys.readouterr().err
 
 
-def test_the_next_command_finds_the_file(
+def test_the_next_command_is_triage_of_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dump = tmp_path / "node" / "dump"
     testing.write_dump(dump / "Add.op.7.3.1768383043000000", outputs=[np.full(2, np.nan)])
     assert main(["stats", str(dump), "--base", str(tmp_path)]) == 0
     hint = capsys.readouterr().out.splitlines()[-1]
-    assert hint == f"fastdump show {dump}/Add.op.7.3.1768383043000000:output.0"
+    command = shlex.split(hint)
+    assert command[:2] == ["fastdump", "triage"]
+    assert Path(command[2]).resolve() == dump
+    assert main(command[1:]) == 1
+    assert "NaN" in capsys.readouterr().out.splitlines()[0]

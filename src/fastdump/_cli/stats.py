@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +29,10 @@ from fastdump._cli.options import (
 )
 from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._cli.scanning import Outcome, scan_paths
-from fastdump._table.row import StatsRow
 from fastdump._table.row_text import row_table
 from fastdump._table.stats_table import StatsTable
 from fastdump._table.table_text import dropped_text
+from fastdump._words.answer import command_text
 from fastdump._words.quantities import counted, size_text
 from fastdump._words.text_table import Cell
 
@@ -116,7 +115,7 @@ def command(
     if as_json:
         print_table(table if rows is None else table.worst(rows or None))
     else:
-        _print(table, outcome, _DEFAULT_ROWS if rows is None else rows, paths, reading["base"])
+        _print(table, outcome, _DEFAULT_ROWS if rows is None else rows, paths)
     if failure is not None:
         raise failure
     return outcome.exit_code
@@ -131,9 +130,7 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return int(i), int(n)
 
 
-def _print(
-    table: StatsTable, outcome: Outcome, rows: int, paths: tuple[str, ...], base: str | None
-) -> None:
+def _print(table: StatsTable, outcome: Outcome, rows: int, paths: tuple[str, ...]) -> None:
     console = stdout_console()
     # Whatever rows --bad selects, the first lines are about all that was read.
     print_lines(console, [[Cell(_what_was_read(outcome))], outcome.table.findings()])
@@ -149,27 +146,9 @@ def _print(
         )
     if text_table.dropped:
         hints.append(dropped_text(text_table))
-    is_placed = outcome.is_written or base is not None
-    path = _file_of(shown[0], () if is_placed else paths) if table.bad.any() else ""
-    if Path(path).is_file():
-        target = f"{path}:{shown[0].tensor_name}".removesuffix(":")
-        hints.append(f"fastdump show {shlex.quote(target)}")
+    if table.bad.any():
+        hints.append(command_text("triage", paths))
     print_hints(hints)
-
-
-def _file_of(row: StatsRow, paths: tuple[str, ...]) -> str:
-    """Return a path of a row's file, short where it can be; "" if the table does not tell it.
-
-    `paths` are what was scanned, and nothing if that does not say what the row's path begins with.
-    """
-    if len(paths) > 1:  # each row begins with one of them
-        return row.path
-    if paths and Path(paths[0]).is_dir():
-        return str(Path(paths[0], row.path))
-    try:
-        return row.file()
-    except ValueError:
-        return ""
 
 
 def _what_was_read(outcome: Outcome) -> str:
