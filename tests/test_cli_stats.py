@@ -20,6 +20,7 @@ from fastdump._cli import main, scanning
 from fastdump._progress import ProgressBar
 from fastdump._selection import Selection
 from fastdump._stats import new_scan
+from fastdump._table.row_text import COLUMNS
 
 CLEAN = np.linspace(-3, 4, 24, dtype=np.float32).reshape(4, 6)
 MASK = np.where(np.eye(4), np.float16(-np.inf), np.float16(2))
@@ -257,6 +258,52 @@ def test_what_is_bad_can_be_triaged_by_pasting_a_line(
         assert program == "fastdump"
         assert main(line) == 1
         assert "  operator  MatMul layers.1/MatMul, output.0" in capsys.readouterr().out
+
+
+def test_rows_are_sorted_by_what_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    largest = {"MatMul a": 100.0, "MatMul b": 60000.0, "MatMul c": 0.0, "MatMul d": 2000.0}
+    for at, (name, value) in enumerate(largest.items()):
+        array = np.array([value, -1 if value else 0], np.float16)
+        write_op(tmp_path, name, timestamp=at, outputs=[array])
+    write_op(tmp_path, "Add i", timestamp=9, outputs=[np.array([2**30], np.int32)])
+
+    def names(*options: str) -> list[str]:
+        assert main(["stats", str(tmp_path), "--columns", "op_name", *options]) == 0
+        return capsys.readouterr().out.split("\n\n")[1].splitlines()[1:]
+
+    # 65504 / 60000, / 2000, / 100; all zeros never overflow; integers have no such limit.
+    assert names("--sort", "headroom") == ["b", "d", "a", "c", "i"]
+    assert names("--sort", "headroom", "-n", "2") == ["b", "d"]
+    assert names("--sort", "max")[:2] == ["i", "b"]
+    assert names("--sort", "op_name") == ["a", "b", "c", "d", "i"]
+    headroom = fastdump.stats(tmp_path).headroom
+    assert np.allclose(headroom[:4], [655.04, 65504 / 60000, np.inf, 65504 / 2000], rtol=1e-3)
+    assert np.isnan(headroom[4])
+
+
+def test_columns_are_those_that_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_op(tmp_path, "MatMul layers.1/a", timestamp=1, outputs=[np.array([3, 4], np.float16)])
+    assert main(["stats", str(tmp_path), "--columns", "layer, l2norm,tensor,headroom"]) == 0
+    header, row = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert header.split() == ["layer", "l2norm", "tensor", "headroom"]
+    assert row.split() == ["1", "5", "output.0", "16,400x"]  # 65504 / 4, three digits
+    # What is sorted by is shown.
+    assert main(["stats", str(tmp_path), "--sort", "l2norm"]) == 0
+    assert "l2norm" in capsys.readouterr().out
+    for options in (["--columns", "l2norm,nothing"], ["--sort", "nothing"]):
+        assert main(["stats", str(tmp_path / "missing"), *options]) == 2
+        assert "'nothing'" in capsys.readouterr().err
+
+
+def test_every_column_can_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_op(tmp_path, "MatMul layers.1/a", timestamp=1, outputs=[np.array([3, 4], np.float16)])
+    for name in COLUMNS:
+        assert main(["stats", str(tmp_path), "--level", "full", "--columns", f"tensor,{name}"]) == 0
+        assert "output.0" in capsys.readouterr().out
 
 
 HOSTILE = "evil\x1b]0;title\x07\x9b2J\u202e[red]bad[/red]:boom:\x7f\u200b"

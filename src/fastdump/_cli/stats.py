@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from fastdump._cli.console import (
     ellipsis_of,
@@ -29,7 +31,8 @@ from fastdump._cli.options import (
 )
 from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._cli.scanning import Outcome, scan_paths
-from fastdump._table.row_text import row_table
+from fastdump._table.row_text import COLUMNS, DEFAULT_COLUMNS, row_table
+from fastdump._table.schema import COLUMN
 from fastdump._table.stats_table import StatsTable
 from fastdump._table.table_text import dropped_text
 from fastdump._words.answer import command_text
@@ -37,6 +40,12 @@ from fastdump._words.quantities import counted, size_text
 from fastdump._words.text_table import Cell
 
 _DEFAULT_ROWS = 20
+_ORDERS = (
+    *("worst", "headroom"),
+    *(name for name, column in COLUMN.items() if column.type != "shape"),
+)
+# What a table of headers lacks is a statistic.
+_LARGEST_FIRST = frozenset(name for name, column in COLUMN.items() if column.level != "header")
 
 
 @click.command("stats")
@@ -58,7 +67,23 @@ _DEFAULT_ROWS = 20
 @click.option(
     "--bad", "only_bad", is_flag=True, help="Only tensors with NaN or Inf, and broken ones."
 )
-@json_rows_option("Print the N worst rows", _DEFAULT_ROWS)
+@click.option(
+    "--sort",
+    "order",
+    type=click.Choice(_ORDERS),
+    default="worst",
+    show_default=True,
+    metavar="COLUMN",
+    help="Print rows in this order: worst first, by headroom (those nearest to overflow first), by "
+    "any other statistic (the largest first), or by another column.",
+)
+@click.option(
+    "--columns",
+    callback=lambda _context, _parameter, text: _columns(text),
+    metavar="NAMES",
+    help=f"Print these columns, separated by commas: {', '.join(COLUMNS)}.",
+)
+@json_rows_option("Print the first N rows", _DEFAULT_ROWS)
 @json_option
 @outputs_option(
     "Write all rows to FILE: .csv, .json, .arrow or .parquet. May be repeated. DIR/, or a "
@@ -80,6 +105,8 @@ def command(
     logical: bool,
     conditions: dict[str, Any],
     only_bad: bool,
+    order: str,
+    columns: tuple[str, ...] | None,
     rows: int | None,
     as_json: bool,
     outputs: tuple[Path, ...],
@@ -98,6 +125,8 @@ def command(
     Examples:
       fastdump stats dump_dir
       fastdump stats dump_dir --op-type 'MatMul*' --step 3-5 --io output
+      fastdump stats dump_dir --sort headroom -n 10
+      fastdump stats dump_dir --op-name '*layers.3*Norm' --sort step --columns step,tensor,l2norm
       fastdump stats dump_dir --bad --rows 0 -o stats.parquet -o stats.csv
       fastdump stats dump_dir --json --rows 1
       fastdump stats dump_dir --shard 3/16 -o parts/3.parquet
@@ -113,9 +142,10 @@ def command(
     table = outcome.table.filter(bad=True) if only_bad else outcome.table
     failure = write_outputs(table, outputs)
     if as_json:
-        print_table(table if rows is None else table.worst(rows or None))
+        print_table(table if rows is None else _first(table, order, rows))
     else:
-        _print(table, outcome, _DEFAULT_ROWS if rows is None else rows, paths)
+        shown = _first(table, order, _DEFAULT_ROWS if rows is None else rows)
+        _print(table, shown, order, columns, outcome, paths)
     if failure is not None:
         raise failure
     return outcome.exit_code
@@ -130,25 +160,61 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return int(i), int(n)
 
 
-def _print(table: StatsTable, outcome: Outcome, rows: int, paths: tuple[str, ...]) -> None:
+def _columns(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in COLUMNS:
+            raise click.BadParameter(f"there is no column {name!r}; columns: {', '.join(COLUMNS)}")
+    return names
+
+
+def _first(table: StatsTable, order: str, rows: int) -> StatsTable:
+    """Return the first rows, all if `rows` is 0, in the order that was asked for."""
+    if order == "worst":
+        return table.worst(rows or None)
+    if order == "headroom":
+        # NaN, where nothing can overflow, comes last.
+        return table[np.argsort(table.headroom, kind="stable")[: rows or None]]
+    return table.sort(order, descending=order in _LARGEST_FIRST)[: rows or None]
+
+
+def _print(
+    table: StatsTable,
+    shown: StatsTable,
+    order: str,
+    columns: tuple[str, ...] | None,
+    outcome: Outcome,
+    paths: tuple[str, ...],
+) -> None:
     console = stdout_console()
     # Whatever rows --bad selects, the first lines are about all that was read.
     print_lines(console, [[Cell(_what_was_read(outcome))], outcome.table.findings()])
-    shown = table.worst(rows or None)
-    text_table = row_table(shown, width=stdout_width(console))
+    names = _shown_columns(order) if columns is None else columns
+    text_table = row_table(shown, width=stdout_width(console), columns=names)
     if len(shown):
         console.print()
     print_lines(console, text_table.lines(ellipsis=ellipsis_of(console)))
     hints = []
+    first = "worst" if order == "worst" else "first"
     if len(shown) < len(table):
         hints.append(
-            f"{len(shown):,} worst of {len(table):,} rows; -n 0 prints all, -o FILE writes them"
+            f"{len(shown):,} {first} of {len(table):,} rows; -n 0 prints all, -o FILE writes them"
         )
     if text_table.dropped:
         hints.append(dropped_text(text_table))
     if table.bad.any():
         hints.append(command_text("triage", paths))
     print_hints(hints)
+
+
+def _shown_columns(order: str) -> Sequence[str]:
+    """Return the columns that are shown by default: those of all rows, and the sorted one."""
+    if order in DEFAULT_COLUMNS or order not in COLUMNS:
+        return DEFAULT_COLUMNS
+    before = DEFAULT_COLUMNS.index("max")
+    return (*DEFAULT_COLUMNS[:before], order, *DEFAULT_COLUMNS[before:])
 
 
 def _what_was_read(outcome: Outcome) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
+from fastdump._array.elements import LARGEST_FINITE
 from fastdump._table.row import StatsRow
 from fastdump._words.printable import printable
 from fastdump._words.quantities import is_integer, shape_text, value_text
@@ -19,56 +21,45 @@ from fastdump._words.styles import (
 from fastdump._words.text_table import Cell, Column, TextTable
 
 
-def row_table(rows: Iterable[StatsRow], *, width: int | None) -> TextTable:
-    """Lay out `rows` in `width` cells, or in full if `width` is None."""
-    return TextTable(_COLUMNS, map(_cells, rows), width=width)
+def row_table(
+    rows: Iterable[StatsRow], *, width: int | None, columns: Sequence[str] | None = None
+) -> TextTable:
+    """Lay out `rows` in `width` cells, or in full if `width` is None.
+
+    `columns` are names of `COLUMNS`; by default those that a person looks at first.
+    """
+    chosen = [_COLUMNS[name] for name in (DEFAULT_COLUMNS if columns is None else columns)]
+    cells = ([make(row) for _, make in chosen] for row in rows)
+    return TextTable([column for column, _ in chosen], cells, width=width)
 
 
-_COLUMNS = (
-    Column("rank", right=True),
-    Column("step", right=True),
-    Column("op_type", drop_order=7),
-    Column("op_name", min_width=18, names=True),
-    Column("tensor"),
-    Column("dtype", drop_order=6),
-    Column("shape", min_width=7, drop_order=5),
-    Column("max", right=True, drop_order=8),
-    Column("min", right=True, drop_order=4),
-    Column("mean", right=True, drop_order=3),
-    Column("nan", right=True, drop_order=10),
-    Column("inf", right=True, drop_order=9),
-    # Of level full.
-    Column("zero", right=True, drop_order=1),
-    Column("subnormal", right=True, drop_order=0),
-    Column("saturated", right=True, drop_order=2),
-    Column("first_bad", right=True, drop_order=2),
-    Column("status", min_width=12),
-)
+_Made: TypeAlias = tuple[Column, Callable[[StatsRow], Cell]]
 
 
-def _cells(row: StatsRow) -> list[Cell]:
-    integer = is_integer(row.dtype)
-    return [
-        number_cell(row.rank),
-        number_cell(row.step),
-        Cell(printable(row.op_type or "")),
-        # A file without a tensor often has no name of an operator either.
-        Cell(printable(row.op_name or row.path)),
-        Cell(row.tensor_name),
-        Cell(printable(row.dtype or "")),
-        Cell(shape_text(row.shape), SUBTLE),
-        *(
-            Cell(value_text(value, integer=integer), moment_style(value))
-            for value in (row.max, row.min, row.mean)
-        ),
-        number_cell(row.nan, nan_style(row.nan or 0)),
-        _inf_cell(row),
-        number_cell(row.zero),
-        number_cell(row.subnormal),
-        number_cell(row.saturated, DOUBTFUL if row.saturated else ""),
-        number_cell(row.first_bad),
-        status_cell(row.status, row.note),
-    ]
+def _number(name: str, drop_order: int | None = None) -> _Made:
+    return Column(name, right=True, drop_order=drop_order), lambda row: number_cell(
+        getattr(row, name)
+    )
+
+
+def _text(name: str, drop_order: int | None = None) -> _Made:
+    return Column(name, drop_order=drop_order), lambda row: Cell(
+        printable(getattr(row, name) or "")
+    )
+
+
+def _shape(name: str) -> _Made:
+    return Column(name, min_width=7, drop_order=5), lambda row: Cell(
+        shape_text(getattr(row, name)), SUBTLE
+    )
+
+
+def _moment(name: str, drop_order: int | None = None) -> _Made:
+    def cell(row: StatsRow) -> Cell:
+        value = getattr(row, name)
+        return Cell(value_text(value, integer=is_integer(row.dtype)), moment_style(value))
+
+    return Column(name, right=True, drop_order=drop_order), cell
 
 
 def _inf_cell(row: StatsRow) -> Cell:
@@ -78,3 +69,74 @@ def _inf_cell(row: StatsRow) -> Cell:
         known = [(s, n) for s, n in known if n] or [("", 0)]
     text = " ".join(f"{s}{n:,}" for s, n in known)
     return Cell(text, inf_style(row.pos_inf or 0, row.neg_inf or 0))
+
+
+def _headroom_cell(row: StatsRow) -> Cell:
+    """Return ``25x``: how many times larger values may become."""
+    largest = LARGEST_FINITE.get(row.dtype or "")
+    reach = max((abs(value) for value in (row.min, row.max) if value is not None), default=None)
+    if largest is None or not reach:
+        return Cell("")
+    digits = f"{largest / reach:.3g}"
+    number = float(digits)
+    return Cell(f"{number:,.0f}x" if 100 <= number < 1e9 else f"{digits}x")
+
+
+_COLUMNS: dict[str, _Made] = {
+    "rank": _number("rank"),
+    "time": _text("time"),
+    "device": _number("device"),
+    "model": _text("model"),
+    "model_id": _number("model_id"),
+    "step": _number("step"),
+    "op_type": _text("op_type", 7),
+    # A file without a tensor often has no name of an operator either.
+    "op_name": (
+        Column("op_name", min_width=18, names=True),
+        lambda row: Cell(printable(row.op_name or row.path)),
+    ),
+    "layer": _number("layer"),
+    "task_id": _number("task_id"),
+    "stream_id": _number("stream_id"),
+    "timestamp": (Column("timestamp", right=True), lambda row: Cell(str(row.timestamp or ""))),
+    "tensor": (Column("tensor"), lambda row: Cell(row.tensor_name)),
+    "dtype": _text("dtype", 6),
+    "format": _text("format"),
+    "shape": _shape("shape"),
+    "origin_shape": _shape("origin_shape"),
+    "nbytes": _number("nbytes"),
+    "count": _number("count"),
+    "headroom": (Column("headroom", right=True), _headroom_cell),
+    "max": _moment("max", 8),
+    "min": _moment("min", 4),
+    "mean": _moment("mean", 3),
+    "l2norm": _moment("l2norm"),
+    "nan": (
+        Column("nan", right=True, drop_order=10),
+        lambda row: number_cell(row.nan, nan_style(row.nan or 0)),
+    ),
+    "inf": (Column("inf", right=True, drop_order=9), _inf_cell),
+    "zero": _number("zero", 1),
+    "subnormal": _number("subnormal", 0),
+    "saturated": (
+        Column("saturated", right=True, drop_order=2),
+        lambda row: number_cell(row.saturated, DOUBTFUL if row.saturated else ""),
+    ),
+    "first_bad": _number("first_bad", 2),
+    "status": (
+        Column("status", min_width=12),
+        lambda row: status_cell(row.status, row.note),
+    ),
+    "path": (Column("path", min_width=18, names=True), lambda row: Cell(printable(row.path))),
+}
+
+COLUMNS = tuple(_COLUMNS)
+"""Columns that a table of rows can show."""
+
+DEFAULT_COLUMNS = (
+    *("rank", "step", "op_type", "op_name", "tensor", "dtype", "shape", "max", "min", "mean"),
+    *("nan", "inf"),
+    *("zero", "subnormal", "saturated", "first_bad"),  # of level full
+    "status",
+)
+"""Those that a person looks at first."""

@@ -91,6 +91,12 @@ def worst_first(batch: RecordBatch, bad: BadValues) -> NDArray[np.int64]:
     return np.lexsort((np.where(by_time, timestamp, 0), descending, severity))
 
 
+def headroom_of(batch: RecordBatch) -> NDArray[np.float64]:
+    """Return `StatsTable.headroom` of the rows."""
+    with np.errstate(divide="ignore"):
+        return 1 / _reach(batch)
+
+
 def _reach(batch: RecordBatch) -> NDArray[np.float64]:
     """Return the largest magnitude relative to the type's largest finite value; NaN if unknown."""
     low = np.abs(real_array(batch.column("min")))

@@ -29,7 +29,7 @@ from fastdump._table.provenance import Provenance
 from fastdump._table.row import StatsRow, row_of_table
 from fastdump._table.schema import COLUMN, KIND, LEVELS
 from fastdump._table.selected import absence_text, selected_rows
-from fastdump._table.severity import BadValues, worst_first
+from fastdump._table.severity import BadValues, headroom_of, worst_first
 from fastdump._table.unsettled import Unsettled
 from fastdump._words.quantities import counted, size_text, skipped_text
 
@@ -318,6 +318,15 @@ class StatsTable(ColumnTable[StatsRow]):
         and Inf; if the vendor's statistics have no counts, a moment that is NaN or infinite does.
         """
         return self.bad_values.any
+
+    @property
+    def headroom(self) -> NDArray[np.float64]:
+        """How many times larger values may become before they overflow, shape (rows,).
+
+        The largest finite value of the type, divided by the largest magnitude of a finite element;
+        infinite if all are zero, NaN if a row has no such element, or is not of a floating type.
+        """
+        return headroom_of(self._batch)
 
     @property
     def bad_values(self) -> BadValues:
