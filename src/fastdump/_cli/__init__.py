@@ -99,7 +99,6 @@ def _command_line() -> None:
       fastdump merge all.parquet parts/           one table of those of several scans
       fastdump config check acl.json              what the vendor's code does with a configuration
 
-    \b
     Exit codes: 0 done; 1 done, with findings; 2 wrong usage, nothing that could be read, or an
     output that could not be written; 3 done, but something could not be read whole, compared or
     converted; 130 interrupted (what was done is printed and written); docs/command-line.md has all.

@@ -140,7 +140,6 @@ def command(
       fastdump compare device golden_npy --fail-over cosine_similarity=0.999
       fastdump compare stats1.parquet stats2.parquet -o report.html
 
-    \b
     Exit codes: 0 no divergence; 1 divergence (with --fail-over: a pair beyond a limit);
     2 wrong usage, or nothing to compare; 3 no divergence, but not all was compared as a whole
     (casts that only one run has do not count).

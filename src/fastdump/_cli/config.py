@@ -55,7 +55,6 @@ def _check(files: tuple[str, ...], here: bool, as_json: bool) -> int:
       fastdump config check acl.json --here
       fastdump config check configs/*.json --json
 
-    \b
     Exit codes: 0 no errors; 1 errors; 2 no file could be read; 3 no errors, but some files could
     not be read.
     """  # noqa: D301 (\b is for click: do not wrap)
@@ -106,7 +105,6 @@ def _explain(path: str, like: str | None, config_file: str | None, as_json: bool
       fastdump config explain acl.json --like earlier_dump
       fastdump config explain dump_dir --config acl.json
 
-    \b
     Exit codes: 0 explained; 1 the configuration is refused, or something is missing from the dump;
     2 nothing could be read; 3 some files of the dump could not be read whole.
     """  # noqa: D301 (\b is for click: do not wrap)

@@ -71,7 +71,7 @@ def _facts(
     first, *later = divergences
     operator = operator_text(first.op_type, first.op_name or first.path_a)
     yield "operator", say.OPERATOR_TENSOR(operator=operator, tensor=first.tensor)
-    yield "what", measure_text(row)
+    yield "what", _distance(row) or measure_text(row)
     yield "why", _why(first)
     name = _identity(first)
     yield "reach", _reach([other for other in later if _identity(other) != name])
@@ -81,6 +81,21 @@ def _facts(
         steps = {other.step for other in again if other.step is not None}
         times, places = say.TIMES(len(again)), ranks_and_steps_text(ranks, steps)
         yield "again", say.AGAIN(times=times, places=places) if places else times
+
+
+def _distance(row: ComparisonRow) -> str:
+    """Return how far two tensors are apart, "" if only their statistics were compared."""
+    if row.relative_euclidean_distance is None or not row.count:
+        return ""
+    n_bad = (row.only_a_bad or 0) + (row.only_b_bad or 0)
+    if n_bad:
+        return say.BAD_ON_ONE_SIDE(n=n_bad, size=row.count)
+    return say.DISTANCE(
+        distance=f"{row.relative_euclidean_distance:.3g}",
+        cosine="-" if row.cosine_similarity is None else f"{row.cosine_similarity:.6g}",
+        n=row.mismatched or 0,
+        size=row.count,
+    )
 
 
 def _identity(operator: DivergentOperator) -> tuple[str | None, str | None]:
