@@ -23,6 +23,7 @@ COMMANDS = (
     "stats",
     "show",
     "triage",
+    "follow",
     "compare",
     "overflow",
     "watcher",

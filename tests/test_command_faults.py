@@ -61,6 +61,7 @@ COMMANDS = (
     "show {tensor}",
     "show {tensor}:output.0 --json",
     "triage {a}",
+    "follow {a} --settle 0 --until-idle 0 -o {out}/run.arrow",
     "compare {a} {b} --json",
     "compare {a} {b} -o {out}/pairs.csv",
     "overflow {overflow}",

@@ -65,6 +65,9 @@ if TYPE_CHECKING:
     from fastdump._dump.dump import Dump as Dump
     from fastdump._dump.dump import open as open
     from fastdump._dump.operator import Operator as Operator
+    from fastdump._follow import FollowEvent as FollowEvent
+    from fastdump._follow import FollowProgress as FollowProgress
+    from fastdump._follow import follow as follow
     from fastdump._overflow import OverflowFinding as OverflowFinding
     from fastdump._overflow import OverflowOperator as OverflowOperator
     from fastdump._overflow import OverflowRecord as OverflowRecord
@@ -87,7 +90,7 @@ if TYPE_CHECKING:
 
 _CONTENTS = (
     *("open", "stats", "read_stats", "concat", "stats_of", "to_logical"),
-    *("triage", "compare", "read_comparison", "overflow", "watcher", "convert"),
+    *("triage", "follow", "compare", "read_comparison", "overflow", "watcher", "convert"),
     *("Dump", "Operator", "Tensor", "StatsTable", "StatsRow", "Selection", "Report"),
     *("config", "testing", "demo", "errors", "__version__"),
 )
@@ -104,6 +107,7 @@ _MODULES = {
     "_core": "Progress __version__",
     "_dump.dump": "Dump open",
     "_dump.operator": "Operator",
+    "_follow": "FollowEvent FollowProgress follow",
     "_overflow": "OverflowFinding OverflowOperator OverflowRecord OverflowReport "
     "OverflowUnit overflow",
     "_report": "Report",

@@ -25,6 +25,7 @@ _COMMANDS = {
     "stats": "Statistics of every tensor, worst first.",
     "show": "One file: header, tensors, statistics.",
     "triage": "Which operator made the first bad value, and what followed.",
+    "follow": "Read a dump while a run writes it; tell at once where it went bad.",
     "compare": "Where two runs part: pairs of tensors, and operators that diverge.",
     "overflow": "Overflow records, decoded and joined with their operators.",
     "watcher": "Which operator overwrote the memory of another.",
@@ -92,6 +93,7 @@ def _command_line() -> None:
       fastdump stats DUMP_DIR -o stats.parquet    ... and all of them in a file
       fastdump show FILE                          one file: header, tensors, statistics
       fastdump triage DUMP_DIR                    where the first bad value came from
+      fastdump follow DUMP_DIR                    the same while the run goes on
       fastdump compare RUN_A RUN_B                which operator diverges first, and how far
       fastdump overflow DUMP_DIR                  what the overflow records say, of which operator
       fastdump watcher DUMP_DIR                   which operator overwrote another's memory

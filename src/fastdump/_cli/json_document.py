@@ -21,6 +21,12 @@ def print_json(content: Mapping[str, Any]) -> None:
     sys.stdout.write(json_document(content) + "\n")
 
 
+def print_json_line(content: Mapping[str, Any]) -> None:
+    """Print a document in one line, at once."""
+    sys.stdout.write(json_document(content, indent=None) + "\n")
+    sys.stdout.flush()
+
+
 def print_table(table: ColumnTable[Any]) -> None:
     """Print the JSON document that a table's `write` makes."""
     sys.stdout.writelines(table.to_json_lines())

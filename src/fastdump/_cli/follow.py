@@ -1,0 +1,221 @@
+"""``fastdump follow``: read a dump while a run writes it, and tell where bad values begin."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from fastdump._cli import exit_codes
+from fastdump._cli.console import print_fitted, stdout_console
+from fastdump._cli.json_document import print_json_line
+from fastdump._cli.messages import say
+from fastdump._cli.options import reading_options, verbose_option
+from fastdump._cli.unread import is_unread
+from fastdump._cli.usage import refusing
+from fastdump._follow import FollowEvent, follow
+from fastdump._follow.command import FindingCommand
+from fastdump._follow.text import event_lines
+from fastdump._table.arrow_column import count_by
+
+_seconds = click.FloatRange(min=0)
+
+
+@click.command("follow")
+@click.argument("paths", nargs=-1, required=True, metavar="DIR...")
+@click.option(
+    "--settle",
+    type=_seconds,
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="A file is complete when nobody has written to it for so long.",
+)
+@click.option(
+    "--every",
+    type=_seconds,
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Look for files so often, at most.",
+)
+@click.option(
+    "--until-idle",
+    type=_seconds,
+    metavar="SECONDS",
+    help="End when nothing new has come for so long; 0 ends when all that is there was read.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the table to FILE, .parquet or .arrow, now and then and in the end. If it is "
+    "there, go on from it.",
+)
+@click.option(
+    "--on-finding",
+    metavar="COMMAND",
+    help="Run COMMAND in the shell for each finding. FASTDUMP_RANK, FASTDUMP_STEP, "
+    "FASTDUMP_OPERATOR, FASTDUMP_SENTENCE and others tell it which.",
+)
+@click.option(
+    "--delete-clean",
+    is_flag=True,
+    help="Delete files that are complete, clean, and needed neither for a step that goes on nor "
+    "for a finding. Needs -o, which keeps their rows.",
+)
+@click.option("--dry-run", is_flag=True, help="With --delete-clean: name these files only.")
+@click.option(
+    "--keep-steps",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="With --delete-clean: keep the last N steps of each rank.",
+)
+@verbose_option
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each event.")
+@reading_options
+def command(
+    paths: tuple[str, ...],
+    output: Path | None,
+    on_finding: str | None,
+    verbose: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Follow a run that dumps to DIR...: read each file once, tell where bad values begin.
+
+    A file is read when nobody has written to it for a while. A line says how many files, steps and
+    ranks there are, and how many tensors are bad; in a pipe, there is one each time it changes. The
+    first origin, as 'fastdump triage' gives it, is printed when it is known, and again if files
+    that come late show an earlier one.
+
+    Ctrl-C or SIGTERM ends it. With -o, the same command goes on from there.
+
+    \b
+    Examples:
+      fastdump follow dump_dir
+      fastdump follow dump_dir -o run.parquet --on-finding 'mail -s "$FASTDUMP_SENTENCE" me'
+      fastdump follow dump_dir -o run.parquet --delete-clean --keep-steps 3
+      fastdump follow dump_dir --until-idle 600 --json
+
+    Exit codes: 0 nothing was found; 1 there is a finding; 2 wrong usage, nothing that could be
+    read, or a table that could not be written; 3 nothing was found, but something could not be read
+    whole.
+    """  # noqa: D301 (\b is for click: do not wrap)
+    hook = None if on_finding is None else FindingCommand(on_finding)
+    last: FollowEvent | None = None
+    is_found = False
+    with refusing(click.UsageError):
+        events = follow(paths, output=output, **options)
+    # Closing writes the table, before anything else happens.
+    with (
+        _shown(verbose=verbose, as_json=as_json) as show,
+        suppress(KeyboardInterrupt),
+        closing(events),
+    ):
+        for event in events:
+            last, is_found = event, is_found or event.finding is not None
+            show(event)
+            if hook is not None:
+                _run(hook, event)
+    if hook is not None:
+        with suppress(KeyboardInterrupt):
+            _say_all(hook.failures(wait=True))
+    if is_found:
+        return exit_codes.FINDINGS
+    if last is None or not len(last.table):
+        say(f"no file of a dump was read below {', '.join(paths)}")
+        return exit_codes.NOTHING_READ
+    statuses = count_by(last.table.batch.column("status"))
+    unread = is_unread(statuses, last.table.skipped)
+    return exit_codes.INCOMPLETE if unread else exit_codes.SUCCESS
+
+
+def _run(hook: FindingCommand, event: FollowEvent) -> None:
+    _say_all(hook.failures())
+    if event.is_new_finding:
+        try:
+            hook.start(event)
+        except (OSError, ValueError) as error:
+            say(f"the command of --on-finding could not be started: {error}")
+
+
+def _say_all(texts: list[str]) -> None:
+    for text in texts:
+        say(text)
+
+
+@contextmanager
+def _shown(*, verbose: bool, as_json: bool) -> Iterator[Callable[[FollowEvent], None]]:
+    """Provide a function that shows an event."""
+    console = stdout_console()
+    if as_json:
+        yield _print_json
+    elif sys.stdout.isatty() and not console.is_dumb_terminal:
+        with _LiveLine(console, verbose=verbose) as line:
+            yield line
+    else:
+        yield _Lines(verbose=verbose)
+
+
+def _print_json(event: FollowEvent) -> None:
+    print_json_line(event.to_dict())
+
+
+def _print(event: FollowEvent, *, verbose: bool) -> None:
+    if event.event == "trouble":
+        say(event.sentence)
+    else:
+        print_fitted(event_lines, event, verbose=verbose)
+        sys.stdout.flush()
+
+
+class _Lines:
+    """A line for each event, those of progress only where they are others."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self._last = ""
+
+    def __call__(self, event: FollowEvent) -> None:
+        """Show an event."""
+        if event.event != "progress" or event.sentence != self._last:
+            _print(event, verbose=self._verbose)
+        self._last = str(event.progress)
+
+
+class _LiveLine:
+    """One line that changes, below what is printed for good."""
+
+    def __init__(self, console: Console, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._last = ""
+
+    def __enter__(self) -> _LiveLine:
+        self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._live.stop()
+        print(self._last)
+
+    def __call__(self, event: FollowEvent) -> None:
+        """Show an event."""
+        if event.event != "progress":
+            self._live.stop()
+            _print(event, verbose=self._verbose)
+            self._live.start()
+        self._last = str(event.progress)
+        line = Text(self._last, no_wrap=True, overflow="ellipsis")
+        self._live.update(line, refresh=True)
