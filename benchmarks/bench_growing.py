@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +18,12 @@ from benchmarks.dump_files import write_small_files
 from benchmarks.report import Report, Requirement, Row
 from benchmarks.scale import N_COMMAND_FILES, N_FILES_A_DIRECTORY, ROUNDS
 from benchmarks.side_by_side import side_by_side
+from fastdump._follow.arrivals import Arrivals
+from fastdump._follow.clock import SystemClock
+from fastdump._follow.follower import Follower, Pace
+from fastdump._follow.rows import GrowingRows
+from fastdump._selection import Selection
+from fastdump._since import Asked
 
 _SIZE = "1 KiB each"
 
@@ -134,5 +142,44 @@ def test_parts(benchmark: BenchmarkFixture, report: Report, growing: Growing) ->
             what=f"{n_parts} parts beside one file, {N_COMMAND_FILES:,} files",
             size=_SIZE,
             other=f"{times:.2f} x one file",
+        ),
+    )
+
+
+@pytest.mark.parametrize("n_new", [0, 1000])
+def test_follow(benchmark: BenchmarkFixture, report: Report, growing: Growing, n_new: int) -> None:
+    """A round in which so many files have come, beside a whole scan."""
+    clock = SystemClock()
+    rows = GrowingRows([os.fsencode(growing.root)], Asked(Selection(), "full"), follow_links=False)
+    follower = Follower(rows, Arrivals(0.0, clock), clock, Pace(0.0, None))
+    paths = sorted(path for path in growing.root.rglob("*") if path.is_file())[:n_new]
+    numbers = itertools.count()
+
+    def come() -> None:
+        number = next(numbers)
+        for i, path in enumerate(paths):
+            # What has another name is new.
+            paths[i] = path.rename(path.with_name(f"Add.come{number}.1.2.{10**15 + i}"))
+
+    def follow() -> None:
+        come()
+        for _ in follower.round():
+            pass
+
+    follow()
+    timings = side_by_side(
+        benchmark,
+        ROUNDS,
+        ("round", follow),
+        {"whole": lambda: fastdump.stats(growing.root, level="full")},
+    )
+    times = timings.quotient("round", "whole")
+    report.add(
+        benchmark,
+        Row(
+            section="growing",
+            what=f"a round of follow, {n_new:,} new of {N_COMMAND_FILES:,} files",
+            size=_SIZE,
+            other=f"{times:.3f} x a whole scan",
         ),
     )
