@@ -114,7 +114,8 @@ def test_show_is_not_for_tables(
     for target in (str(table), f"{table}:output.0"):
         assert main(["show", target]) == 2
         err = capsys.readouterr().err
-        assert err == f"fastdump: error: {table} is a table: try 'fastdump stats'\n"
+        hint = "try 'fastdump stats', or name an operator behind it"
+        assert err == f"fastdump: error: {table} is a table: {hint}\n"
 
 
 INPUTS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from fastdump._dump.indexed_files import IndexedFiles, Positions
 from fastdump._dump.operator import Record
@@ -21,14 +22,35 @@ def absence(files: IndexedFiles, positions: Positions, selection: Selection) -> 
     """
     for name, alone in selection.conditions().items():
         if name in Record._fields and not len(files.select(positions, alone)[0]):
-            records = (Record(*files.index.record(position)) for position in positions.tolist())
-            known = {getattr(record, name) for record in records} - {None}
-            return absent(selection, name, sorted(known))
+            return absent(selection, name, _known(files, positions, name))
     by_names = selection.without(("io", "index", "dtype", "status"))
     found, _ = files.select(positions, by_names)
+    if not len(found) and (reason := _absence_together(files, positions, by_names)):
+        return reason
     scan = TableScan(files.paths, by_names, files=(files.index, found), level="header")
     scan.run()
     return absence_text(selection, scan.table().batch)
+
+
+def _absence_together(files: IndexedFiles, positions: Positions, selection: Selection) -> str:
+    """Return which condition nothing meets that meets the others, '' if it is not one alone.
+
+    >>> _absence_together(...)  # doctest: +SKIP
+    'with device 0, no rank 1 (ranks present: 0)'
+    """
+    for name in selection.conditions():
+        others = selection.without([name])
+        there, _ = files.select(positions, others)
+        if name in Record._fields and len(there):
+            texts = ", ".join(others.text_of(other) for other in others.conditions())
+            return f"with {texts}, {absent(selection, name, _known(files, there, name))}"
+    return ""
+
+
+def _known(files: IndexedFiles, positions: Positions, name: str) -> list[Any]:
+    """Return what the names of some files tell of one property, sorted."""
+    records = (Record(*files.index.record(position)) for position in positions.tolist())
+    return sorted({getattr(record, name) for record in records} - {None})
 
 
 def no_dump_error(name: str, skipped: Mapping[str, int], reason: str = "") -> NoDumpError:

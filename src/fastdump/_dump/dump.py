@@ -13,7 +13,13 @@ from fastdump import _core
 from fastdump._arguments import Engine, Level, PathLike, check_level, is_directory
 from fastdump._dump.absence import absence, no_dump_error
 from fastdump._dump.indexed_files import IndexedFiles, Positions
-from fastdump._dump.named import operator_called, positions_of
+from fastdump._dump.named import (
+    absent_text,
+    name_and_tensor,
+    operator_among,
+    positions_matching,
+    positions_of,
+)
 from fastdump._dump.operator import Operator, Record
 from fastdump._scan import TableScan
 from fastdump._selection import Conditions, Selection, takes_conditions
@@ -164,24 +170,29 @@ class Dump(Sequence[Operator]):
         Parameters
         ----------
         key
-            A number; a slice, several numbers or a mask; or an operator's name, the real one
-            (``"layers.3/Add"``) or as file names have it (``"layers_3_Add"``). Several files of one
-            execution are joined. Headers are read only if several files have the name, and those of
-            files without a name if no other file has it.
+            A number; a slice, several numbers or a mask; or what names one operator: its name, the
+            real one (``"layers.3/Add"``) or as file names have it (``"layers_3_Add"``); a shell
+            pattern of its name (``"*layers.3*Add"``), of its type (``"SoftmaxV2"``) or of both
+            (``"Add *layers.3*"``); or, if none of these finds an operator, the end of its name
+            (``"layers.3*Add"``). Several files of one execution are joined. Headers are read only
+            if several files have the name, and those of files without a name if no other file has
+            it.
 
         Raises
         ------
         IndexError
             If there is no such number, or a mask does not have one element for each operator.
         OperatorNotFoundError
-            If there is no such name, or several operators have it; the message says how to choose.
+            If there is no such name, or several operators have it; the message names some of them
+            and says how to choose, or names what is near.
         ClosedDumpError
             If the dump was closed.
         """
         self._files.files.check()
         positions = self._decided()
         if isinstance(key, str):
-            return operator_called(key, self._files, positions, self)
+            found = _matching(self, key)
+            return operator_among(key, self._files, found, positions, self)
         if isinstance(key, slice):
             steps = (*self._steps, (key.start, key.stop, key.step))
             return Dump(self._files, np.ascontiguousarray(positions[key]), steps)
@@ -355,17 +366,31 @@ class Dump(Sequence[Operator]):
             raise empty_error(self)
         return table
 
-    def tensor(self, row: StatsRow) -> Tensor:
-        """Return the tensor of a row of a table, even if the dump has moved since then.
+    def tensor(self, row: StatsRow | str) -> Tensor:
+        """Return the tensor of a row of a table, even if the dump has moved since then; or by name.
+
+        Parameters
+        ----------
+        row
+            A row; or what ``dump[name]`` takes with the tensor's name behind it:
+            ``"layers.2*SoftmaxV2:output.0"``.
 
         Raises
         ------
         NoTensorError
-            If the row has no tensor, or the dump does not have its file.
+            If the row or the text names no tensor, or the dump does not have the row's file, or the
+            operator no such tensor.
+        OperatorNotFoundError
+            If no operator has the name, or several have.
         DumpFormatError, OSError, ClosedDumpError
             As `Operator.header` does.
         """
         self._files.files.check()
+        if isinstance(row, str):
+            name, tensor_name = name_and_tensor(row)
+            if tensor_name is None:
+                raise NoTensorError(f"{row!r} does not end with a tensor's name, as ':output.0'")
+            return self[name][tensor_name]
         if row.io is None or row.source != "tensor":
             return row.tensor()  # says why there is none
         position = self._files.position_of(row.path)
@@ -465,6 +490,28 @@ def tensors_of(dump: Dump, found: Operator) -> list[Tensor]:
             for step in narrowing
         )
     ]
+
+
+def _matching(dump: Dump, text: str) -> Positions:
+    """Return the files whose operators a text names, as ``dump[text]`` reads it."""
+    select = lambda selection: dump.selected(selection)._decided()  # noqa: E731
+    return positions_matching(text, dump._files, dump._decided(), select)
+
+
+def matching(dump: Dump, text: str) -> Dump:
+    """Return the operators that a text names, as ``dump[text]`` reads it, several or none."""
+    return dump[np.flatnonzero(np.isin(dump._decided(), _matching(dump, text)))]
+
+
+def no_match_text(dump: Dump, text: str) -> str:
+    """Return that a text names no operator of a dump, and which names are near it."""
+    return absent_text(text, dump._files, dump._decided(), dump)
+
+
+def operator_names(dump: Dump) -> list[str]:
+    """Return the names that file names tell, each once."""
+    names: list[str] = dump._files.index.op_names(dump._decided().data)
+    return names
 
 
 def records_of(dump: Dump) -> Iterator[Record]:

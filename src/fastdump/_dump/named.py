@@ -1,28 +1,42 @@
-"""Finds an operator by its name; the error says why there is none, or more than one."""
+"""Finds operators by name; errors say why there is none, or more than one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from fastdump._dump.indexed_files import IndexedFiles, Positions
 from fastdump._dump.operator import Operator
 from fastdump._op_name import in_file_name
+from fastdump._op_name.near_names import near_names
+from fastdump._selection import Selection
 from fastdump._tensor.shown_path import unescaped
-from fastdump._words.quantities import counted
+from fastdump._words.quantities import counted, listed
 from fastdump.errors import DumpFormatError, OperatorNotFoundError
 
 _PLACE = ("rank", "time", "device", "model", "model_id", "step")
 _EXECUTION = ("task_id", "stream_id", "context_id", "thread_id")
 
-_N_NEAR = 3
-_MAX_NAMES_COMPARED = 5_000
-"""Comparing two names takes about ten microseconds."""
+_N_SHOWN = 3
+_TENSOR = re.compile(r"(?P<name>.+):(?P<tensor>(?:input|output|buffer|space)\.\d+)", re.S)
 
 
-def positions_of(name: str, files: IndexedFiles, positions: Positions) -> Positions:
-    """Return the files whose operator has this name, as the model or as file names spell it."""
+def name_and_tensor(text: str) -> tuple[str, str | None]:
+    """Split ``NAME:output.0`` into what is before and the tensor's name, None if there is none."""
+    match = _TENSOR.fullmatch(text)
+    return (match["name"], match["tensor"]) if match else (text, None)
+
+
+def positions_of(
+    name: str, files: IndexedFiles, positions: Positions, *, read: bool = True
+) -> Positions:
+    """Return the files whose operator has this name, as the model or as file names spell it.
+
+    If no file name has it, and `read` is true, the headers of files without a name are read.
+    """
     index = files.index
     if not name:
         return positions[:0]
@@ -31,36 +45,87 @@ def positions_of(name: str, files: IndexedFiles, positions: Positions) -> Positi
         found = np.frombuffer(index.find(positions.data, spelling), np.uint32)
         if len(found):
             return found
+    if not read:
+        return positions[:0]
     nameless = np.frombuffer(index.nameless(positions.data), np.uint32)
     names = [_real_name(files.operator(position)) for position in nameless.tolist()]
     is_it = [name in (real, in_file_name(real)) for real in names]
     return nameless[np.array(is_it, np.bool_)]
 
 
-def operator_called(
-    name: str, files: IndexedFiles, positions: Positions, within: object
+def positions_matching(
+    text: str,
+    files: IndexedFiles,
+    positions: Positions,
+    select: Callable[[Selection], Positions],
+) -> Positions:
+    """Return the files whose operators a text names: the first reading that finds some counts.
+
+    It is read as the whole name; as a pattern of whole names; of types; of both, as in ``"Add
+    layers.2*"``; and then as a pattern of the ends of names.
+
+    Parameters
+    ----------
+    text
+        What names the operators.
+    files, positions
+        Where to look.
+    select
+        Returns those of the files that a selection selects; it may read headers of files whose
+        names do not tell the operator.
+    """
+    if text:
+        found = positions_of(text, files, positions, read=False)
+        if len(found):
+            return found
+        for selection in _readings(text):
+            found = select(selection)
+            if len(found):
+                return found
+    return positions[:0]
+
+
+def _readings(text: str) -> Iterator[Selection]:
+    """Yield what a text may mean, the likeliest first."""
+    op_type, blank, op_name = text.partition(" ")
+    for start in ("", "*"):
+        yield Selection(op_name=(start + text,))
+        if not start:
+            yield Selection(op_type=(text,))
+        if blank:
+            yield Selection(op_type=(op_type,), op_name=(start + op_name,))
+
+
+def operator_among(
+    name: str, files: IndexedFiles, found: Positions, positions: Positions, within: object
 ) -> Operator:
-    """Return the operator of this name; files that are parts of one execution are joined.
+    """Return the operator of some files that a name has found; parts of one execution are joined.
 
     Parameters
     ----------
     name
-        The name, as the model or as file names spell it.
-    files, positions
-        Where to look.
+        What was looked for.
+    files, found
+        The files that were found.
+    positions
+        Where they were looked for.
     within
         The dump that has these files; messages show its repr.
 
     Raises
     ------
     OperatorNotFoundError
-        If there is no such operator, or if several have the name.
+        If there is no file, or if they are of several operators or executions.
     """
-    found = positions_of(name, files, positions)
     if len(found) == 0:
-        near = _near(name, files.index.op_names(positions.data))
-        hint = f"; near it are {', '.join(map(repr, near))}" if near else ""
-        raise OperatorNotFoundError(f"no operator is called {name!r} in {within!r}{hint}")
+        raise OperatorNotFoundError(absent_text(name, files, positions, within))
+    names = files.index.op_names(found.data)
+    if len(names) > 1:
+        shown = listed(map(repr, sorted(names)), _N_SHOWN)
+        raise OperatorNotFoundError(
+            f"{name!r} matches {len(names):,} operators: {shown}; give more of the name, or use "
+            f"dump.select(op_name=...)"
+        )
     operators = [files.operator(position) for position in found.tolist()]
     places = _differing(operators, _PLACE)
     if places:
@@ -76,6 +141,18 @@ def operator_called(
     if _differing(operators, _EXECUTION) or not _are_parts(operators):
         raise OperatorNotFoundError(_several(name, operators))
     return operators[0].joined(operators[1:])
+
+
+def absent_text(name: str, files: IndexedFiles, positions: Positions, within: object) -> str:
+    """Return that no operator has a name, and which names and types are near it.
+
+    Parameters are those of `operator_among`.
+    """
+    known: list[str] = files.index.op_names(positions.data)
+    summary: dict[str, Any] = files.index.summary(positions.data)
+    near = near_names(name, [*known, *summary["op_types"]])
+    hint = f"; near it are {', '.join(map(repr, near))}" if near else ""
+    return f"no operator is called {name!r} in {within!r}{hint}"
 
 
 def _differing(operators: Sequence[Operator], attributes: Sequence[str]) -> list[str]:
@@ -104,21 +181,10 @@ def _real_name(found: Operator) -> str:
         return ""
 
 
-def _near(name: str, names: list[str]) -> list[str]:
-    """Return a few of `names` that may have been meant."""
-    as_file = in_file_name(name)
-    import difflib
-
-    # A misspelt name has about the length of the right one.
-    names.sort(key=lambda other: abs(len(other) - len(name)))
-    near = [other for other in names if as_file.lower() in other.lower()][:_N_NEAR]
-    return near or difflib.get_close_matches(as_file, names[:_MAX_NAMES_COMPARED], _N_NEAR)
-
-
 def _several(name: str, operators: Sequence[Operator]) -> str:
     """Return the message for a name that several executions in one place have."""
-    times = ", ".join(str(operator.timestamp) for operator in operators[:_N_NEAR])
-    more = ", ..." if len(operators) > _N_NEAR else ""
+    times = ", ".join(str(operator.timestamp) for operator in operators[:_N_SHOWN])
+    more = ", ..." if len(operators) > _N_SHOWN else ""
     return (
         f"{name!r} has {counted(len(operators), 'file')} of several executions or threads in one "
         f"place (timestamps {times}{more}): choose one by number, as in "

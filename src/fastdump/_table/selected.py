@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastdump import _core
+from fastdump._op_name.near_names import near_names
 from fastdump._selection import NUMBER_CONDITIONS, Selection
 from fastdump._table.arrow_column import codes_of, integer_array, is_null
 from fastdump._words.quantities import integers_text, listed
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAX_LISTED = 6
+_NAMES = ("op_name", "op_type")
 _SAME: Mapping[str, str] = {}
 
 
@@ -78,13 +80,15 @@ def absence_text(selection: Selection, batch: RecordBatch, names: Mapping[str, s
     return "no tensor meets all conditions, although some meet each of them"
 
 
-def absent(selection: Selection, name: str, present: list[int] | list[str]) -> str:
+def absent(selection: Selection, name: str, present: Sequence[Any]) -> str:
     """Return that nothing meets one condition, and what is there instead."""
     plural = {"status": "statuses", "index": "indices", "io": "io values"}.get(name, f"{name}s")
     if not present:
         return f"no {selection.text_of(name)}: nothing here tells its {name}"
     if name in NUMBER_CONDITIONS:
         there = integers_text(int(number) for number in present)
+    elif name in _NAMES and (near := near_names(" ".join(getattr(selection, name)), present)):
+        return f"no {selection.text_of(name)} (near it: {', '.join(map(repr, near))})"
     else:
         there = listed(map(str, present), _MAX_LISTED)
     return f"no {selection.text_of(name)} ({plural} present: {there})"
