@@ -131,10 +131,11 @@ def main(args: Sequence[str] | None = None) -> int:
 def _run(args: Sequence[str] | None) -> int:
     try:
         _check_standard_files()
-        if reason := missing_room():
-            return _fail(reason)
+        reason = missing_room()
         if instruction := os.environ.get(_COMPLETE_VARIABLE):
-            return shell_complete(_command_line, {}, "fastdump", _COMPLETE_VARIABLE, instruction)
+            return exit_codes.NOTHING_READ if reason else _complete(instruction)
+        if reason:
+            return _fail(reason)
         arguments = list(sys.argv[1:] if args is None else args) or ["--help"]
         with _command_line.make_context("fastdump", arguments) as context:
             code: int = _command_line.invoke(context)
@@ -164,6 +165,15 @@ def _run(args: Sequence[str] | None) -> int:
         raise
     except BaseException as error:  # libraries in Rust panic with an exception of this kind
         return _last_resort(error)
+
+
+def _complete(instruction: str) -> int:
+    """Print what a shell asked for; it has no use for messages, which would end up in the line."""
+    try:
+        return shell_complete(_command_line, {}, "fastdump", _COMPLETE_VARIABLE, instruction)
+    except Exception:
+        _trace_if_asked()
+        return exit_codes.NOTHING_READ
 
 
 def _check_standard_files() -> None:

@@ -12,6 +12,7 @@ import click
 
 from fastdump import ComparisonTable
 from fastdump._cli import exit_codes
+from fastdump._cli.completion import complete_path
 from fastdump._cli.console import print_fitted, print_hints, speed_text
 from fastdump._cli.json_document import print_json
 from fastdump._cli.messages import say
@@ -60,8 +61,8 @@ def _limits(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 
 
 @click.command("compare")
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", metavar="A", shell_complete=complete_path)
+@click.argument("b", metavar="B", shell_complete=complete_path)
 @click.option("--rtol", type=float, metavar="X", help="Relative tolerance of an element.")
 @click.option("--atol", type=float, metavar="X", help="Absolute tolerance of an element.")
 @click.option(

@@ -8,6 +8,7 @@ import click
 
 from fastdump import config
 from fastdump._cli import config_new, exit_codes
+from fastdump._cli.completion import complete_path
 from fastdump._cli.config_new import help_without_command
 from fastdump._cli.console import print_lines, stdout_console, stdout_width
 from fastdump._cli.json_document import print_json
@@ -36,7 +37,7 @@ def command(context: click.Context) -> int:
 
 
 @command.command("check", short_help="What the vendor's code does with an acl.json.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_path)
 @click.option(
     "--here",
     is_flag=True,
@@ -80,7 +81,7 @@ def _check(files: tuple[str, ...], here: bool, as_json: bool) -> int:
 
 
 @command.command("explain", short_help="What an acl.json dumps, or what a dump is.")
-@click.argument("path", metavar="PATH")
+@click.argument("path", metavar="PATH", shell_complete=complete_path)
 @click.option(
     "--like",
     metavar="DUMP",

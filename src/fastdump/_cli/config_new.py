@@ -11,6 +11,7 @@ import click
 from fastdump import config
 from fastdump._atomic import replacing
 from fastdump._cli import exit_codes
+from fastdump._cli.completion import complete_path
 from fastdump._cli.messages import say
 from fastdump._cli.options import all_of
 from fastdump.config._text import (
@@ -101,7 +102,7 @@ def _content(stats: bool, dump_stats: tuple[str, ...], **keys: Any) -> dict[str,
 
 
 @command.command("model")
-@click.argument("dump_path", metavar="DUMP_PATH")
+@click.argument("dump_path", metavar="DUMP_PATH", shell_complete=complete_path)
 @click.option(
     "--model",
     "models",
@@ -224,7 +225,7 @@ def _warn(message: str) -> None:
 
 
 @command.command("single-op")
-@click.argument("dump_path", metavar="DUMP_PATH")
+@click.argument("dump_path", metavar="DUMP_PATH", shell_complete=complete_path)
 @_content_options
 @_output_options
 def _new_single_operator(dump_path: str, **content: Any) -> int:
@@ -238,7 +239,7 @@ def _new_single_operator(dump_path: str, **content: Any) -> int:
 
 
 @command.command("overflow")
-@click.argument("dump_path", metavar="DUMP_PATH")
+@click.argument("dump_path", metavar="DUMP_PATH", shell_complete=complete_path)
 @_output_options
 def _new_overflow(dump_path: str, **target: Any) -> int:
     """Dump operators that overflow into DUMP_PATH, and what the status registers say.
@@ -251,7 +252,7 @@ def _new_overflow(dump_path: str, **target: Any) -> int:
 
 
 @command.command("watcher")
-@click.argument("dump_path", metavar="DUMP_PATH")
+@click.argument("dump_path", metavar="DUMP_PATH", shell_complete=complete_path)
 @click.option(
     "--watch",
     multiple=True,
@@ -286,7 +287,7 @@ def _new_watcher(
 
 
 @command.command("exception")
-@click.argument("dump_path", required=False, metavar="[DUMP_PATH]")
+@click.argument("dump_path", required=False, metavar="[DUMP_PATH]", shell_complete=complete_path)
 @click.option(
     "--detail",
     type=click.Choice(["brief", "norm", "detail"]),

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from fastdump._cli import exit_codes
+from fastdump._cli.completion import complete_path
 from fastdump._cli.console import speed_text
 from fastdump._cli.messages import say
 from fastdump._cli.options import (
@@ -49,7 +50,7 @@ class _Request:
 
 
 @click.command("convert", cls=BilingualCommand)
-@click.argument("paths", nargs=-1, metavar="PATH... OUT")
+@click.argument("paths", nargs=-1, metavar="PATH... OUT", shell_complete=complete_path)
 @click.option(
     "-t",
     "--type",

@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from fastdump._cli import exit_codes
+from fastdump._cli.completion import complete_path
 from fastdump._cli.console import print_fitted, stdout_console
 from fastdump._cli.json_document import print_json_line
 from fastdump._cli.messages import say
@@ -29,7 +30,7 @@ _seconds = click.FloatRange(min=0)
 
 
 @click.command("follow")
-@click.argument("paths", nargs=-1, required=True, metavar="DIR...")
+@click.argument("paths", nargs=-1, required=True, metavar="DIR...", shell_complete=complete_path)
 @click.option(
     "--settle",
     type=_seconds,

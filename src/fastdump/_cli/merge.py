@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from fastdump._cli.completion import complete_path
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import json_option
 from fastdump._cli.output_file import check_output
@@ -18,7 +19,7 @@ from fastdump._words.quantities import counted, numbered
 
 @click.command("merge")
 @click.argument("out", type=click.Path(path_type=Path), metavar="OUT")
-@click.argument("parts", nargs=-1, required=True, metavar="PART...")
+@click.argument("parts", nargs=-1, required=True, metavar="PART...", shell_complete=complete_path)
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is there.")
 @json_option
 def command(out: Path, parts: tuple[str, ...], overwrite: bool, as_json: bool) -> int:

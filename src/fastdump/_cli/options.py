@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from fastdump._cli.completion import complete_path, completion_of
 from fastdump._selection import IO, STATUSES, Selection
 from fastdump._table.file_format import SUFFIXES
 
@@ -22,7 +23,9 @@ def all_of(*decorators: Callable[[Command], Command]) -> Callable[[Command], Com
     return lambda function: functools.reduce(lambda f, d: d(f), reversed(decorators), function)
 
 
-paths_argument = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+paths_argument = click.argument(
+    "paths", nargs=-1, required=True, metavar="PATH...", shell_complete=complete_path
+)
 
 
 json_option = click.option(
@@ -201,6 +204,7 @@ _ORDER = (
 
 def _condition(name: str) -> Callable[[Command], Command]:
     option = "--" + name.replace("_", "-")
+    options: dict[str, Any] = {"multiple": True, "shell_complete": completion_of(name)}
     if name in _WORDS:
         words, help = _WORDS[name]
         return click.option(
@@ -208,9 +212,9 @@ def _condition(name: str) -> Callable[[Command], Command]:
         )
     if name in _NUMBERS:
         help = f"{_NUMBERS[name]}: 3, 3-5, 1,4 or '0|3-5|10'. May be repeated."
-        return click.option(option, name, multiple=True, metavar="NUMBERS", help=help)
+        return click.option(option, name, metavar="NUMBERS", help=help, **options)
     help = f"{_PATTERNS[name]} May be repeated: any may match."
-    return click.option(option, name, multiple=True, metavar="GLOB", help=help)
+    return click.option(option, name, metavar="GLOB", help=help, **options)
 
 
 def selection_options(command: Command) -> Command:

@@ -14,6 +14,7 @@ import fastdump
 from fastdump import Dump, Operator, StatsTable, Tensor
 from fastdump._arguments import PathLike
 from fastdump._cli import exit_codes
+from fastdump._cli.completion import complete_target
 from fastdump._cli.console import print_fitted
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import json_option, reading_options, selection_options
@@ -34,7 +35,13 @@ _MAX_NAMES = 20
 
 
 @click.command("show")
-@click.argument("targets", nargs=-1, required=True, metavar="PATH... [NAME[:TENSOR]]")
+@click.argument(
+    "targets",
+    nargs=-1,
+    required=True,
+    metavar="PATH... [NAME[:TENSOR]]",
+    shell_complete=complete_target,
+)
 @click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
