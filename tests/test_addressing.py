@@ -317,6 +317,20 @@ def test_hostile_names_are_shown_without_their_codes(
     assert "\x1b" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["\udcff", "a\udcff*", "[", "", ":output.0", "x" * 9000])
+def test_texts_that_name_nothing(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = SmallDump(tmp_path / "dump")
+    small.op("Add a", [ONES], [ONES])
+    assert "no operator is called" in refused(["show", small.root, text], capsys)
+    assert "no op_name" in refused(["stats", small.root, "--op-name", text], capsys)
+    with pytest.raises(OperatorNotFoundError, match="no operator is called"):
+        fastdump.open(small.root)[text]
+    table = fastdump.stats(small.root)
+    assert len(table.filter(op_name=text)) == 0
+
+
 def test_no_payload_is_read_to_find_an_operator(
     dump: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

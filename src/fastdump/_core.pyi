@@ -184,19 +184,19 @@ class Selection(metaclass=_pybind11_type):
         model_id: Sequence[tuple[int, int]],
         step: Sequence[tuple[int, int]],
         index: Sequence[tuple[int, int]],
-        time: Sequence[str],
-        model: Sequence[str],
-        op_type: Sequence[str],
-        op_name: Sequence[str],
-        dtype: Sequence[str],
-        io: Sequence[str],
-        status: Sequence[str],
+        time: Sequence[str | bytes],
+        model: Sequence[str | bytes],
+        op_type: Sequence[str | bytes],
+        op_name: Sequence[str | bytes],
+        dtype: Sequence[str | bytes],
+        io: Sequence[str | bytes],
+        status: Sequence[str | bytes],
     ) -> None: ...
 
-def match_texts(patterns: Sequence[str], texts: Sequence[str]) -> list[bool]:
+def match_texts(patterns: Sequence[str | bytes], texts: Sequence[str]) -> list[bool]:
     """Return which texts match any of some shell patterns."""
 
-def match_op_names(patterns: Sequence[str], names: Sequence[str]) -> list[bool]:
+def match_op_names(patterns: Sequence[str | bytes], names: Sequence[str]) -> list[bool]:
     """Return which names match any of some shell patterns, both as file names spell them."""
 
 def layer_number(op_name: str) -> tuple[int, int, int] | None:

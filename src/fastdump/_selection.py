@@ -126,7 +126,10 @@ class Selection:
 
     def native(self) -> _core.Selection:
         """Return the selection for the core."""
-        return _core.Selection(**asdict(self))
+        conditions = asdict(self)
+        for name in conditions.keys() - set(NUMBER_CONDITIONS):
+            conditions[name] = _utf8(conditions[name])
+        return _core.Selection(**conditions)
 
     def conditions(self) -> dict[str, Selection]:
         """Return each condition by its name, as a selection by that condition alone."""
@@ -161,7 +164,7 @@ class Selection:
         if name in _WORDS:
             return [text in wanted for text in texts]
         match = _core.match_op_names if name == "op_name" else _core.match_texts
-        return match(wanted, texts)
+        return match(_utf8(wanted), texts)
 
     def has_tensor(self, io: str, index: int, dtype: str | None, status: str) -> bool:
         """Tell whether a tensor meets the conditions on tensors."""
@@ -178,6 +181,11 @@ class Selection:
         if name in NUMBER_CONDITIONS:
             return f"{name} {ranges_text(value)}"
         return f"{name} {', '.join(map(repr, value))}"
+
+
+def _utf8(texts: Iterable[str]) -> list[bytes]:
+    """Return texts as the core takes them, also those of bytes that are no UTF-8."""
+    return [text.encode("utf-8", "surrogatepass") for text in texts]
 
 
 def _checked(name: str, value: Any) -> tuple[Any, ...]:
