@@ -227,7 +227,8 @@ def test_many_names_are_cut_short() -> None:
         ({"dump_list": [{}], "dump_mode": "input"}, 4, 4 * 64),
         ({"dump_list": [{}], "dump_mode": "all"}, 8, 4 * 72),
         ({"dump_op_switch": "on", "dump_mode": "all"}, 8, 4 * 72),
-        ({"dump_list": [{"layer": ["a/1", "a_2"]}]}, 2, 16),
+        ({"dump_list": [{"layer": ["a/1", "a/2"]}]}, 2, 16),
+        ({"dump_list": [{"layer": ["a/1", "a_2"]}]}, 1, 8),
         ({"dump_list": [{"model_name": "net.0", "layer": ["a/1"]}]}, 1, 8),
         ({"dump_list": [{"model_name": "other"}]}, 0, 0),
         ({"dump_list": [{"model_name": "other"}, {"layer": ["a/1"]}]}, 1, 8),
@@ -325,10 +326,97 @@ def test_the_size_in_words(table: StatsTable) -> None:
     assert "Each step of each rank: 4 tensors, about 32 B." in text
     assert "4 steps on 2 ranks: about 256 B." in text
     text = str(config.explain(parse(dump_list=[{"layer": ["a/1", "typo"]}]), like=table))
-    assert 'Not in the example: "typo".' in text
+    assert 'Nothing is caught by layer "typo".' in text
+    assert "Nothing of the example" not in text
+    text = str(config.explain(parse(dump_list=[{"layer": ["typo"]}]), like=table))
+    assert "Nothing of the example is dumped.\n" in text
     outputs = table.filter(io="output")
     text = str(config.explain(parse(dump_list=[{}], dump_mode="all"), like=outputs))
     assert "Not counted: inputs, because the example has none." in text
+
+
+def caught(table: StatsTable, **keys: Any) -> dict[str, tuple[int, int | None, int | None, str]]:
+    """Return operators, tensors, bytes and the note of each rule, by the rule."""
+    found = config.footprint(parse(**keys), table)
+    return {r.rule: (r.n_operators, r.n_tensors, r.nbytes, r.note) for r in found.rules}
+
+
+def test_each_rule_tells_what_it_catches_in_one_step_of_one_rank(table: StatsTable) -> None:
+    entry = {"layer": ["a/1", "a/2", "a_3", "*", "typo"], "model_name": "net.0"}
+    keys: dict[str, Any] = {"dump_mode": "all", "dump_level": "op", "dump_step": "1|2-3|0-7"}
+    assert caught(table, dump_list=[entry], **keys) == {
+        "dump_mode all: inputs": (2, 2, 128, ""),
+        "dump_mode all: outputs": (2, 2, 16, ""),
+        "dump_level op: operators of graphs": (2, 4, 144, ""),
+        "dump_step 1": (2, 4, 144, ""),
+        "dump_step 2-3": (0, 0, 0, "the example has steps 0-1"),
+        "dump_step 0-7": (2, 4, 144, "the example has steps 0-1"),
+        'entry 0 of model "net.0"': (2, 4, 144, ""),
+        'layer "a/1"': (1, 2, 72, ""),
+        'layer "a/2"': (1, 2, 72, ""),
+        'layer "a_3"': (0, 0, 0, 'the operator is called "a/3"'),
+        'layer "*"': (0, 0, 0, "* is taken literally"),
+        'layer "typo"': (0, 0, 0, ""),
+    }
+    found = config.footprint(parse(dump_list=[entry], **keys), table)
+    assert [rule.place for rule in found.rules if rule.is_empty] == [
+        "dump.dump_step",
+        *(f"dump.dump_list[0].layer[{i}]" for i in (2, 3, 4)),
+    ]
+    assert [(p.rank, p.step, p.n_operators, p.n_tensors, p.nbytes) for p in found.parts] == [
+        (rank, step, 2, 4, 144) for rank in (0, 1) for step in (0, 1)
+    ]
+    assert (found.n_operators, found.catches_nothing) == (2, False)
+
+
+def test_ranges_and_blacklists_are_rules(table: StatsTable) -> None:
+    entry = {
+        "model_name": "net.0",
+        "opname_range": [{"begin": "a/0", "end": "a/1"}, {"begin": "a/3", "end": "a/3"}],
+        "optype_blacklist": [{"name": "MatMul", "pos": ["output0", "input0"]}],
+        "opname_blacklist": [{"name": "a/0", "pos": ["output7"]}],
+    }
+    found = caught(table, dump_level="op", dump_list=[entry])
+    assert found['opname_range "a/0" to "a/1"'] == (2, 2, 16, "")
+    assert found['opname_range "a/3" to "a/3"'] == (1, 0, 0, "")
+    assert found['optype_blacklist "MatMul" output0, input0'] == (1, 1, 8, "left out")
+    assert found['opname_blacklist "a/0" output7'] == (0, 0, 0, "left out")
+    assert found['entry 0 of model "net.0"'] == (3, 2, 16, "")
+
+
+def test_an_entry_that_does_not_count_catches_nothing(table: StatsTable) -> None:
+    found = caught(table, dump_list=[{"model_name": "net.0"}, {"layer": ["a/1"]}])
+    assert found["entry 0"] == (0, 0, 0, "it does not count")
+    assert found["entry 1 of all models"] == (1, 1, 8, "")
+
+
+def test_what_the_example_has_no_tensors_of_is_not_known(table: StatsTable) -> None:
+    outputs = table.filter(io="output")
+    found = config.footprint(parse(dump_list=[{"layer": ["a/1"]}], dump_mode="input"), outputs)
+    assert {rule.n_tensors for rule in found.rules} == {None}
+    assert [rule for rule in found.rules if rule.is_empty and "layer" in rule.rule] == []
+    assert not found.catches_nothing
+
+
+def test_each_watched_and_each_executed_operator_is_a_rule(table: StatsTable) -> None:
+    entry = {"watcher_nodes": ["a/0", "a/1", "x"], "layer": ["a/1", "a/2", "y"]}
+    found = caught(table, dump_scene="watcher", dump_list=[entry])
+    assert found['watcher_nodes "a/0"'] == (1, 2, 16, "")
+    assert found['watcher_nodes "x"'] == (0, 0, 0, "")
+    assert found['layer "a/2"'] == (1, 2, 16, ""), "both outputs are dumped again after it"
+    assert found['layer "a/1"'] == (1, 0, 0, ""), "nothing is, after what is watched itself"
+    assert found['layer "y"'] == (0, 0, 0, "")
+
+
+def test_rules_in_words(table: StatsTable) -> None:
+    layer = ["a/1", "a_2", *(f"n{i}" for i in range(30))]
+    text = str(config.explain(parse(dump_list=[{"layer": layer}], dump_step="1"), like=table))
+    assert "What each rule catches in one step of one rank\n" in text
+    assert '          1        1    8 B    layer "a/1"\n' in text
+    assert '          0        0    0 B    layer "a_2"\n' in text
+    assert '                                 the operator is called "a/2"\n' in text
+    assert "and 11 names more; --json lists all\n" in text
+    assert "          1        1    8 B  example: ranks 0-1, step 1\n" in text
 
 
 def test_an_empty_table_is_no_problem(table: StatsTable) -> None:

@@ -84,8 +84,10 @@ def _check(files: tuple[str, ...], here: bool, as_json: bool) -> int:
 @click.argument("path", metavar="PATH", shell_complete=complete_path)
 @click.option(
     "--like",
+    multiple=True,
     metavar="DUMP",
-    help="A dump, or a table of one, of the same model: tells how large the dump may become.",
+    help="A dump, or a table of one, of the same model: tells how large the dump may become, and"
+    " what each rule catches. May be repeated.",
 )
 @click.option(
     "--config",
@@ -94,7 +96,7 @@ def _check(files: tuple[str, ...], here: bool, as_json: bool) -> int:
     help="With a dump for PATH: the acl.json that made it; tells what is missing.",
 )
 @json_option
-def _explain(path: str, like: str | None, config_file: str | None, as_json: bool) -> int:
+def _explain(path: str, like: tuple[str, ...], config_file: str | None, as_json: bool) -> int:
     """Say what the acl.json at PATH will dump, where to, and which calls that takes.
 
     If PATH is a dump, or a table of one, say what it is; with --config, what of it is missing that
@@ -106,11 +108,12 @@ def _explain(path: str, like: str | None, config_file: str | None, as_json: bool
       fastdump config explain acl.json --like earlier_dump
       fastdump config explain dump_dir --config acl.json
 
-    Exit codes: 0 explained; 1 the configuration is refused, or something is missing from the dump;
-    2 nothing could be read; 3 some files of the dump could not be read whole.
+    Exit codes: 0 explained; 1 the configuration is refused, or dumps nothing of the dump of --like,
+    or something is missing from the dump; 2 nothing could be read; 3 some files of the dump could
+    not be read whole.
     """  # noqa: D301 (\b is for click: do not wrap)
     if Path(path).is_dir() or path.endswith(_DUMP_TABLE_SUFFIXES):
-        if like is not None:
+        if like:
             raise click.UsageError("--like is for a configuration, not for a dump")
         return _explain_dump(path, config_file, as_json)
     if config_file is not None:
@@ -118,7 +121,7 @@ def _explain(path: str, like: str | None, config_file: str | None, as_json: bool
     report = config.check(path)
     if report.config is None:
         return _refuse(report, as_json)
-    earlier = None if like is None else _scanned(like)
+    earlier = _scanned(like) if like else None
     explanation = config.explain(report.config, like=None if earlier is None else earlier.table)
     if as_json:
         warnings = document(report.warnings)
@@ -127,7 +130,11 @@ def _explain(path: str, like: str | None, config_file: str | None, as_json: bool
         console = stdout_console()
         width = stdout_width(console)
         print_lines(console, explanation_lines(explanation, report.warnings, width))
-    return exit_codes.SUCCESS if earlier is None else earlier.exit_code
+    if earlier is None:
+        return exit_codes.SUCCESS
+    if explanation.footprint is not None and explanation.footprint.catches_nothing:
+        return exit_codes.INTERRUPTED if earlier.interrupted else exit_codes.FINDINGS
+    return earlier.exit_code
 
 
 def _refuse(report: config.ConfigReport, as_json: bool) -> int:
@@ -135,9 +142,9 @@ def _refuse(report: config.ConfigReport, as_json: bool) -> int:
     return exit_codes.FINDINGS
 
 
-def _scanned(path: str) -> Outcome:
+def _scanned(paths: tuple[str, ...]) -> Outcome:
     """Return the headers of a dump, or the table in a file."""
-    return scan_paths((path,), {}, level="header", follow_links=False)
+    return scan_paths(paths, {}, level="header", follow_links=False)
 
 
 def _explain_dump(path: str, config_file: str | None, as_json: bool) -> int:
@@ -147,7 +154,7 @@ def _explain_dump(path: str, config_file: str | None, as_json: bool) -> int:
         if report.config is None:
             return _refuse(report, as_json)
         promise = report.config
-    outcome = _scanned(path)
+    outcome = _scanned((path,))
     table = outcome.table
     contents = config.describe_dump(table)
     missing = None if promise is None else config.missing(promise, table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from fastdump._arguments import INT64_MAX
@@ -58,6 +59,20 @@ def _saturated(digits: str) -> int:
 def step_spans(text: str | None) -> list[tuple[int, int]]:
     """Return first and last step of each valid item; without any, all steps are selected."""
     return [_span(item) for item in (text or "").split("|") if _problem(item) is None]
+
+
+def without_steps(
+    spans: Iterable[tuple[int, int]], steps: Iterable[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield what is left of ranges without some steps, as ranges in rising order."""
+    present = sorted(steps)
+    for first, last in merged_ranges(spans):
+        for step in present[bisect_left(present, first) : bisect_right(present, last)]:
+            if first < step:
+                yield first, step - 1
+            first = step + 1
+        if first <= last:
+            yield first, last
 
 
 def step_text(steps: str | Iterable[int] | None) -> str | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import textwrap
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 from fastdump._stats import What
 from fastdump._words.quantities import merged_ranges, ranges_text
+from fastdump.config._catch_text import catch_lines
 from fastdump.config._dump_path import split_remote
 from fastdump.config._dump_step import step_spans
-from fastdump.config._footprint import footprint
+from fastdump.config._footprint import Footprint, footprint
 from fastdump.config._model import DumpConfig, ListEntry
 from fastdump.config._wording import listed, of_model, quoted
 
@@ -28,7 +30,6 @@ _EXCEPTION_FILES = {
     "aic_err_norm_dump": "{op_type}.{op_name}.{task_id}.{YYYYMMDDHHMMSSmmm}",
     "aic_err_detail_dump": "{kernel}.{stream_id}.{task_id}.{YYYYMMDDHHMMSSmmm}.core",
 }
-_TITLES = ("What is dumped", "Where", "How large", "Which calls", "Notes")
 _MAX_ITEMS = 8
 _WIDTH = 100
 
@@ -49,6 +50,8 @@ class Explanation:
         The functions to call, in order.
     notes
         Further remarks.
+    footprint
+        The size in numbers, and what each rule catches; None if no example was given.
     """
 
     what: tuple[str, ...]
@@ -56,6 +59,7 @@ class Explanation:
     size: tuple[str, ...]
     calls: tuple[str, ...]
     notes: tuple[str, ...]
+    footprint: Footprint | None = None
 
     def __str__(self) -> str:
         return self.wrapped()
@@ -68,13 +72,19 @@ class Explanation:
         width
             The most characters of a line, up to 100; names and paths that are longer stay whole.
         """
-        width = min(width, _WIDTH)
-        sections = zip(_TITLES, astuple(self), strict=True)
-        return "\n\n".join(
-            "\n".join([title, *(_wrapped(line, width) for line in lines)])
-            for title, lines in sections
-            if lines
-        )
+        found = self.footprint
+        catches = [] if found is None else catch_lines(found.rules, found.parts)
+        wrapped = functools.partial(_wrapped, width=min(width, _WIDTH))
+        sections = {
+            "What is dumped": map(wrapped, self.what),
+            "Where": map(wrapped, self.where),
+            "How large": map(wrapped, self.size),
+            "What each rule catches in one step of one rank": (f"  {line}" for line in catches),
+            "Which calls": map(wrapped, self.calls),
+            "Notes": map(wrapped, self.notes),
+        }
+        texts = ((title, "\n".join(lines)) for title, lines in sections.items())
+        return "\n\n".join(f"{title}\n{text}" for title, text in texts if text)
 
 
 def _wrapped(line: str, width: int) -> str:
@@ -96,7 +106,8 @@ def explain(config: DumpConfig, *, like: What | None = None) -> Explanation:
     config
         A configuration from `load`, `parse` or a `Report`.
     like
-        A dump of the same model, a `Dump` or a table of it, from which the size is estimated.
+        A dump of the same model, a `Dump` or a table of it: the size, and what each rule catches,
+        are estimated from it.
 
     Returns
     -------
@@ -112,12 +123,14 @@ def explain(config: DumpConfig, *, like: What | None = None) -> Explanation:
         if config.dump_kernel_data is not None:
             what = f"Only what kernels print: {', '.join(config.dump_kernel_data)}."
         return Explanation((what,), (), (), (), ())
+    found = None if like is None else footprint(config, like)
     return Explanation(
         what=tuple(_what(config)),
         where=tuple(_where(config)),
-        size=() if like is None else tuple(footprint(config, like).sentences(config)),
+        size=() if found is None else tuple(found.sentences(config)),
         calls=tuple(_calls(config)),
         notes=tuple(_notes(config)),
+        footprint=found,
     )
 
 

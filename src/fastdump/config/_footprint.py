@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,17 +10,11 @@ from fastdump._stats import What, headers_of
 from fastdump._table.arrow_column import NULL_CODE, is_null, text_codes
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.quantities import counted, merged_ranges, size_text
+from fastdump.config._catches import Catch, Catches, PartCatch
 from fastdump.config._dump_step import step_spans
 from fastdump.config._model import DumpConfig
-from fastdump.config._selection import distinct, file_form, selected
-from fastdump.config._wording import listed, quoted
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-# The usual sizes of a row and of the line of titles in a CSV file of the vendor's.
-_CSV_ROW_NBYTES = 100
-_CSV_TITLES_NBYTES = 130
+from fastdump.config._selection import distinct
+from fastdump.config._wording import listed
 
 
 @dataclass(frozen=True)
@@ -31,6 +23,8 @@ class Footprint:
 
     Attributes
     ----------
+    n_operators
+        Operators by model and name.
     n_tensors, nbytes
         Tensors and bytes in one step of one rank, as an average over the steps and ranks of the
         table. `nbytes` is None if the size depends on what happens.
@@ -40,20 +34,29 @@ class Footprint:
         Steps that dump_step selects; None if it selects all.
     largest
         Bytes of the inputs and outputs of the largest operator.
-    unknown
-        Operators and models of the configuration that the table does not have.
+    rules
+        What each rule of the configuration catches; none if that depends on what happens.
+    parts
+        What is caught in each step of each rank of the table that ``dump_step`` selects.
     has_inputs, has_outputs
         Whether the table has inputs, and outputs. If not, they are not counted.
     """
 
+    n_operators: int
     n_tensors: int
     nbytes: int | None
     n_ranks: int
     n_steps: int | None
     largest: int
-    unknown: tuple[str, ...]
+    rules: tuple[Catch, ...]
+    parts: tuple[PartCatch, ...]
     has_inputs: bool
     has_outputs: bool
+
+    @property
+    def catches_nothing(self) -> bool:
+        """Whether no operator of the example is dumped."""
+        return self.nbytes is not None and self.n_operators == 0
 
     def sentences(self, config: DumpConfig) -> list[str]:
         """Return sentences that tell the size of the dump of `config`."""
@@ -63,6 +66,8 @@ class Footprint:
             return [f"The size depends on which operators {cause}; {largest}."]
         each = f"{counted(self.n_tensors, 'tensor')}, about {size_text(self.nbytes)}"
         lines = [f"Each step of each rank: {each}."]
+        if self.catches_nothing:
+            lines.insert(0, "Nothing of the example is dumped.")
         ranks = counted(self.n_ranks, "rank")
         if self.n_steps is not None:
             total = size_text(self.nbytes * self.n_steps * self.n_ranks)
@@ -73,8 +78,8 @@ class Footprint:
         for io, has in (("input", self.has_inputs), ("output", self.has_outputs)):
             if not has and config.takes(io):
                 lines.append(f"Not counted: {io}s, because the example has none.")
-        if self.unknown:
-            lines.append(f"Not in the example: {listed(map(quoted, self.unknown))}.")
+        if empty := [rule.rule for rule in self.rules if rule.is_empty]:
+            lines.append(f"Nothing is caught by {listed(empty)}.")
         return lines
 
 
@@ -96,70 +101,26 @@ def footprint(config: DumpConfig, what: What) -> Footprint:
     table = headers_of(what)
     tensors = table[~is_null(table.batch.column("io"))]
     depends = config.is_exception or config.is_overflow
-    # The number of times that each row is dumped.
-    if depends:
-        times = np.zeros(len(tensors), np.int64)
-    elif config.is_watcher:
-        times = _times_watched(config, tensors)
-    else:
-        times = selected(config, tensors).astype(np.int64)
-    n_parts = len(distinct(tensors, "rank", "step")) or 1
-    sizes = np.ma.filled(tensors["nbytes"], 0)
-    nbytes = int((sizes * times).sum())
-    if config.data == "stats":
-        n_files = len(set(tensors["path"][times > 0].tolist()))
-        nbytes = int(times.sum()) * _CSV_ROW_NBYTES + n_files * _CSV_TITLES_NBYTES
+    catches = None if depends else Catches(config, tensors)
+    total = PartCatch(None, None, 0, 0, 0) if catches is None else catches.total()
     spans = merged_ranges(step_spans(config.dump_step))
     io = set(tensors["io"].tolist())
     return Footprint(
-        n_tensors=-(-int(times.sum()) // n_parts),
-        nbytes=None if depends else -(-nbytes // n_parts),
+        n_operators=total.n_operators,
+        n_tensors=total.n_tensors,
+        nbytes=None if depends else total.nbytes,
         n_ranks=len(distinct(tensors, "rank")) or 1,
         n_steps=sum(last - first + 1 for first, last in spans) or None,
-        largest=_largest(tensors, sizes),
-        unknown=() if depends else _unknown(config, tensors),
+        largest=_largest(tensors),
+        rules=() if catches is None else tuple(catches.rules()),
+        parts=() if catches is None else tuple(catches.parts()),
         has_inputs="input" in io,
         has_outputs="output" in io,
     )
 
 
-def _largest(table: StatsTable, sizes: NDArray[np.int64]) -> int:
+def _largest(table: StatsTable) -> int:
     files = text_codes(table.batch.column("path"))
     totals = np.zeros(files.max(initial=NULL_CODE) + 1, np.int64)
-    np.add.at(totals, files, sizes)
+    np.add.at(totals, files, np.ma.filled(table["nbytes"], 0))
     return int(totals.max(initial=0))
-
-
-def _times_watched(config: DumpConfig, table: StatsTable) -> NDArray[np.int64]:
-    """Return how often each row is dumped: a watched output once, and once after each operator."""
-    times = np.zeros(len(table), np.int64)
-    entry = config.entries_in_force.get(None)
-    if entry is None:
-        return times
-    watched = set(map(file_form, entry.watcher_nodes or ()))
-    layer = None if entry.layer is None else set(map(file_form, entry.layer))
-    names = {name: file_form(name) for name in set(table["op_name"].tolist())}
-    runs = {
-        (*part, names[op_name]) for *part, op_name in distinct(table, "rank", "step", "op_name")
-    }
-    executed = Counter(
-        (rank, step)
-        for rank, step, name in runs
-        if name not in watched and (layer is None or name in layer)
-    )
-    rows = zip(*(table[name].tolist() for name in ("op_name", "io", "rank", "step")), strict=True)
-    for i, (op_name, io, rank, step) in enumerate(rows):
-        if io == "output" and names[op_name] in watched:
-            times[i] = 1 + executed[rank, step]
-    return times
-
-
-def _unknown(config: DumpConfig, table: StatsTable) -> tuple[str, ...]:
-    known = {file_form(name) for name in {*table["op_name"].tolist(), *table["model"].tolist()}}
-    wanted: list[str] = []
-    for model, entry in config.entries_in_force.items():
-        wanted += [] if model is None else [model]
-        wanted += [*(entry.layer or ()), *(entry.watcher_nodes or ())]
-        for span in entry.opname_range or ():
-            wanted += [name for name in (span.begin, span.end) if name]
-    return tuple(dict.fromkeys(name for name in wanted if file_form(name) not in known))

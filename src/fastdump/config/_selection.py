@@ -34,10 +34,18 @@ def is_kernel(op_type: str | None) -> bool:
     return (op_type or "").startswith(_KERNEL_PREFIX)
 
 
-def distinct(
+def spellings(name: str) -> frozenset[str]:
+    """Return what a table may call an operator that the vendor's code finds by this name.
+
+    That is the name itself, or as file names have it if the table knows no better.
+    """
+    return frozenset((name, file_form(name)))
+
+
+def grouped(
     table: StatsTable, *names: str, rows: NDArray[np.bool_] | None = None
-) -> dict[tuple[Any, ...], None]:
-    """Return the distinct values of some columns, in the order of the table, with None for null.
+) -> tuple[NDArray[np.int64], list[tuple[Any, ...]]]:
+    """Return rows as indices into the distinct values of some columns, and these.
 
     Parameters
     ----------
@@ -47,6 +55,13 @@ def distinct(
         Columns of texts or integers.
     rows
         Which rows count; default all.
+
+    Returns
+    -------
+    indices : numpy.ndarray of int64, shape (rows that count,)
+        The position of the values of each row.
+    values : list of tuple
+        The distinct values in the order of the table, with None for null.
     """
     chosen = np.arange(len(table)) if rows is None else np.flatnonzero(rows)
     columns = [_coded(table.batch.column(name), chosen) for name in names]
@@ -54,9 +69,20 @@ def distinct(
     for codes, values in columns:
         if len(values) > 1:
             _, number = np.unique(number * len(values) + codes, return_inverse=True)
-    first = np.sort(np.unique(number, return_index=True)[1])
+    _, first, group = np.unique(number, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    index = np.empty_like(order)
+    index[order] = np.arange(len(order))
+    first = first[order]
     found = [[values[code] for code in codes[first].tolist()] for codes, values in columns]
-    return dict.fromkeys(zip(*found, strict=True))
+    return index[group], list(zip(*found, strict=True))
+
+
+def distinct(
+    table: StatsTable, *names: str, rows: NDArray[np.bool_] | None = None
+) -> dict[tuple[Any, ...], None]:
+    """Return the distinct values of some columns, as `grouped` does."""
+    return dict.fromkeys(grouped(table, *names, rows=rows)[1])
 
 
 def _coded(column: Array, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Any]]:
@@ -72,26 +98,32 @@ def _coded(column: Array, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], l
 
 
 class _Filter(NamedTuple):
-    """One entry of ``dump_list``, with names as file names have them."""
+    """One entry of ``dump_list``, with the names that a table may have for its operators."""
 
     layer: frozenset[str]
     excluded_types: frozenset[tuple[str, str]]
     excluded_names: frozenset[tuple[str, str]]
-    ranges: tuple[tuple[str, str], ...]
+    ranges: tuple[tuple[frozenset[str], frozenset[str]], ...]
 
 
 def _filter_of(entry: ListEntry) -> _Filter:
     return _Filter(
-        frozenset(map(file_form, entry.layer or ())),
+        frozenset(spelling for name in entry.layer or () for spelling in spellings(name)),
         _excluded(entry.optype_blacklist or ()),
         _excluded(entry.opname_blacklist or ()),
-        tuple((file_form(span.begin), file_form(span.end)) for span in entry.opname_range or ()),
+        tuple(
+            (spellings(span.begin or ""), spellings(span.end or ""))
+            for span in entry.opname_range or ()
+        ),
     )
 
 
 def _excluded(items: Iterable[BlacklistItem]) -> frozenset[tuple[str, str]]:
     return frozenset(
-        (file_form(item.name), position) for item in items for position in item.pos or ()
+        (spelling, position)
+        for item in items
+        for spelling in spellings(item.name or "")
+        for position in item.pos or ()
     )
 
 
@@ -143,10 +175,10 @@ def _is_selected(
     chosen = filters.get(None) or filters.get(file_form(model))
     if chosen is None:
         return not filters
-    name, position = file_form(op_name), f"{io}{index}"
+    name, position = op_name or "", f"{io}{index}"
     if not in_range and name not in chosen.layer and (chosen.layer or chosen.ranges):
         return False
-    by_type = (file_form(op_type), position) in chosen.excluded_types
+    by_type = (op_type or "", position) in chosen.excluded_types
     return not by_type and (name, position) not in chosen.excluded_names
 
 
@@ -163,13 +195,13 @@ def _in_range(filters: dict[str | None, _Filter], table: StatsTable) -> NDArray[
         chosen = filters.get(None) or filters.get(file_form(graph[2]))
         if chosen is None or io is None or is_kernel(op_type):
             continue
-        name = file_form(op_name)
+        name = op_name or ""
         ends = begun.setdefault(tuple(graph), {})
         for i, (begin, end) in enumerate(chosen.ranges):
-            if i not in ends and name == begin:
+            if i not in ends and name in begin:
                 ends[i] = False
             # The last operator has one row for each of its tensors.
-            if i in ends and (not ends[i] or name == end):
-                ends[i] |= name == end
+            if i in ends and (not ends[i] or name in end):
+                ends[i] |= name in end
                 inside[row] = True
     return inside
