@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -125,8 +126,9 @@ def test_explain_an_acl_json(files: Path, capsys: pytest.CaptureFixture[str]) ->
     document = json.loads(capsys.readouterr().out)
     assert document["what"][0] == 'Outputs of operators "conv1" of all models.'
     assert set(document) == {
-        *("fastdump", "path", "what", "where", "size", "calls", "notes", "warnings")
+        *("fastdump", "path", "what", "where", "size", "calls", "notes", "footprint", "warnings")
     }
+    assert document["footprint"] is None
 
 
 def test_explain_shows_warnings_and_refuses_what_is_refused(
@@ -152,6 +154,31 @@ def test_explain_with_an_example(
     for example in (str(dump), "table.csv"):
         assert main(["config", "explain", "all.json", "--like", example]) == 0
         assert "Each step of each rank: 2 tensors, about 32 B." in capsys.readouterr().out
+
+
+def test_explain_tells_what_each_rule_catches(
+    files: Path, dump: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("typo.json").write_text(GOOD.replace('"conv1"', '"x/b", "typo"'))
+    like = ["--like", str(dump)]
+    assert main(["config", "explain", "typo.json", *like]) == 0
+    out = capsys.readouterr().out
+    assert 'Nothing is caught by layer "typo".' in out
+    assert '          1        1   16 B    layer "x/b"\n' in out
+    assert main(["config", "explain", "typo.json", *like, *like, "--json"]) == 0
+    footprint = json.loads(capsys.readouterr().out)["footprint"]
+    assert footprint["rules"][-1] == {
+        "place": "dump.dump_list[0].layer[1]",
+        "rule": 'layer "typo"',
+        "n_operators": 0,
+        "n_tensors": 0,
+        "nbytes": 0,
+        "note": "",
+        "is_empty": True,
+    }
+    assert footprint["n_operators"] == 1
+    assert main(["config", "explain", "good.json", *like]) == 1, "it would dump nothing"
+    assert "Nothing of the example is dumped." in capsys.readouterr().out
 
 
 def test_explain_a_dump(files: Path, dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -260,6 +287,103 @@ def test_new_with_entries(capsys: pytest.CaptureFixture[str]) -> None:
             "opname_blacklist": [{"name": "o", "pos": ["output2"]}],
             "opname_range": [{"begin": "x", "end": "y"}],
         }
+
+
+def test_new_like_a_dump_writes_its_names(
+    files: Path, dump: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["config", "new", "model", "/d", "--layer", "*b", "--step", "0-3"]
+    assert main([*arguments, "--like", str(dump)]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["dump"] == {
+        "dump_path": "/d",
+        "dump_list": [{"layer": ["x/b"]}],
+        "dump_level": "op",
+        "dump_step": "0-3",
+    }
+    assert err.splitlines() == [
+        'fastdump: layer "*b": 1 operator',
+        "fastdump: note: dump_step 1-3 is not in the example, which has step 0",
+        "fastdump: Each step of each rank: 1 tensor, about 16 B.",
+        "fastdump: 4 steps on 1 rank: about 64 B.",
+    ]
+    assert main(["stats", str(dump), "-o", "table.csv"]) == 0
+    capsys.readouterr()
+    assert main([*arguments, "--like", "table.csv", "--for-torchair"]) == 0
+    assert "config.dump_config.dump_layer = 'x/b'\n" in capsys.readouterr().out
+    watch = ["config", "new", "watcher", "/d", "--watch", "x*", "--after", "a"]
+    assert main([*watch, "--like", str(dump)]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["dump"]["dump_list"]
+    assert entry == {"layer": ["a"], "watcher_nodes": ["x/b"]}
+    assert main(["config", "new", "model", "/d", "--op-type", "A*", "--like", str(dump)]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["dump"]["dump_list"]
+    assert entry == {"layer": ["a", "x/b"]}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["model", "/d", "--layer", "x*b", "--layer", "a"],
+        ["model", "/my dump", "--layer", "x[/_]b", "--step", "0|3-5", "--stats", "-o", "x.json"],
+        ["model", "/d", "--without-op", "x?b", "output0"],
+        ["model", "/d", "--model", "n*", "--range", "a", "x/b"],
+        ["watcher", "/d", "--watch", "*b"],
+    ],
+)
+def test_a_pattern_without_an_example_is_an_error_that_tells_the_command(
+    files: Path, dump: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "new", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert not Path("x.json").exists()
+    _, command = err.rstrip("\n").split(" has: ")
+    assert command.startswith("fastdump config new ")
+    assert command.endswith(" --like DUMP")
+    words = [*shlex.split(command)[1:-1], str(dump)]
+    assert main(words) == 0, "the command does what it promises"
+    out, _ = capsys.readouterr()
+    text = Path("x.json").read_text() if "-o" in arguments else out
+    assert "x/b" in text
+    (entry,) = json.loads(text)["dump"]["dump_list"]
+    assert not any(wildcard in json.dumps(entry).strip("[]{}") for wildcard in "*?")
+
+
+def test_the_command_to_type_reads_standard_input_again() -> None:
+    arguments = ["config", "new", "model", "/d", "--layer", "x*", "--from-triage", "-"]
+    process = subprocess.run(
+        [sys.executable, "-m", "fastdump", *arguments], input="", capture_output=True, text=True
+    )
+    assert process.returncode == 2
+    assert process.stderr.endswith("model /d --layer 'x*' --from-triage - --like DUMP\n")
+
+
+def test_a_number_without_an_example_is_a_name(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "new", "model", "/d", "--layer", "3"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["dump"]["dump_list"] == [{"layer": ["3"]}]
+    assert err == (
+        'fastdump: warning: "3" is taken for the name of an operator; with --like for a layer\n'
+    )
+
+
+def test_an_operator_of_the_example_may_have_a_wildcard_in_its_name(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = testing.model_dump_dir(
+        "d", time="20261120101112", device=0, model="net", model_id=1, step=0
+    )
+    file = testing.dump_name("Add", "f", task_id=1, stream_id=1, timestamp=10**15)
+    testing.write_dump(directory / file, op_name="x[0]", outputs=[np.ones(4, np.float32)])
+    assert main(["config", "new", "model", "/d", "--layer", "x[[]0]", "--like", "d"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["dump"]["dump_list"] == [{"layer": ["x[0]"]}]
+    assert "no wildcard" not in err
+    Path("report.json").write_text(triage_report("x[0]"))
+    assert main(["config", "new", "model", "/d", "--from-triage", "report.json"]) == 0
+    assert "no wildcard" not in capsys.readouterr().err
 
 
 def triage_report(op_name: str, **operator: Any) -> str:
@@ -372,6 +496,8 @@ def test_new_for_torchair(files: Path, capsys: pytest.CaptureFixture[str]) -> No
         ),
         (["new", "model", "/d", "--statistic", "Max"], "--statistic needs --stats"),
         (["new", "model", "/d", "--mode", "both"], "Invalid value for '--mode'"),
+        (["new", "model", "/d", "--op-type", "Add"], "--op-type needs --like"),
+        (["new", "model", "/d", "--layer", "a", "--like", "nowhere"], "nowhere: No such file"),
         (["new", "nothing"], "No such command 'nothing'"),
     ],
 )

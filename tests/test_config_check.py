@@ -715,6 +715,43 @@ def test_keys_beside_debug_are_unused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("keys", "path"),
+    [
+        ({"layer": ["a", "*layers.3*"]}, "layer[1]"),
+        ({"layer": ["a?"]}, "layer[0]"),
+        ({"layer": ["a[0]"]}, "layer[0]"),
+        ({"model_name": "m*"}, "model_name"),
+        (
+            {"dump_scene": "watcher", "dump_mode": "output", "watcher_nodes": ["*"]},
+            "watcher_nodes[0]",
+        ),
+        (
+            {"dump_level": "op", "optype_blacklist": [{"name": "*", "pos": ["output0"]}]},
+            "optype_blacklist[0].name",
+        ),
+        (
+            {"dump_level": "op", "opname_blacklist": [{"name": "?", "pos": ["output0"]}]},
+            "opname_blacklist[0].name",
+        ),
+        (
+            {"dump_level": "op", "model_name": "m", "opname_range": [{"begin": "a", "end": "b*"}]},
+            "opname_range[0].end",
+        ),
+    ],
+)
+def test_a_pattern_is_taken_for_a_name(keys: dict[str, Any], path: str) -> None:
+    report = accepts(entry(**keys))
+    assert warnings(entry(**keys)) == [("pattern", f"dump.dump_list[0].{path}")]
+    assert report.verdict == "accept"
+    (warning,) = (w for w in report.warnings if w.rule == "pattern")
+    assert "is no wildcard; 'fastdump config new' with --like DUMP" in warning.message
+
+
+def test_names_without_wildcards_are_no_patterns() -> None:
+    assert warnings(entry(layer=["a.b/c_0", "{x}", "a]b", "\u5c42"])) == []
+
+
+@pytest.mark.parametrize(
     ("keys", "reason"),
     [
         ({"dump_debug": "on", "dump_list": [{}]}, "dump_list"),

@@ -163,6 +163,12 @@ def test_the_code_for_torchair_sets_each_option() -> None:
     assert assigned == {f"config.dump_config.{name}": value for name, value in options.items()}
 
 
+def test_more_than_a_file_may_have_is_refused() -> None:
+    layer = [f"{i:0100}" for i in range(105_000)]
+    with pytest.raises(config.ConfigError, match="the text: more than 10,485,760 bytes"):
+        config.build(dump_path="/d", dump_list=[config.ListEntry(layer=tuple(layer))])
+
+
 # What to dump next
 
 

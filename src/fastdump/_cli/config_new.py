@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,8 +15,14 @@ from fastdump._cli import exit_codes
 from fastdump._cli.completion import complete_path
 from fastdump._cli.messages import say
 from fastdump._cli.options import all_of
+from fastdump._cli.scanning import scan_paths
+from fastdump._cli.typed_command import typed_command
+from fastdump._table.stats_table import StatsTable
 from fastdump.config._text import (
+    expansion_lines,
     first_steps,
+    number_warnings,
+    pattern_text,
     suspects_text,
     suspects_warnings,
     why_no_suspects,
@@ -101,6 +108,15 @@ def _content(stats: bool, dump_stats: tuple[str, ...], **keys: Any) -> dict[str,
     return {**keys, "dump_data": "stats" if stats else None, "dump_stats": dump_stats or None}
 
 
+_like_option = click.option(
+    "--like",
+    multiple=True,
+    metavar="DUMP",
+    help="A dump of the same model, or a table of one. Patterns (*, ?, [abc]) and numbers of layers"
+    " (3, 3-5) become the names that the vendor's code needs. May be repeated.",
+)
+
+
 @command.command("model")
 @click.argument("dump_path", metavar="DUMP_PATH", shell_complete=complete_path)
 @click.option(
@@ -111,7 +127,18 @@ def _content(stats: bool, dump_stats: tuple[str, ...], **keys: Any) -> dict[str,
     help="Only this model, by its file name without suffix. May be repeated. Default: all.",
 )
 @click.option(
-    "--layer", "layers", multiple=True, metavar="NAME", help="Only this operator. May be repeated."
+    "--layer",
+    "layers",
+    multiple=True,
+    metavar="NAME",
+    help="Only this operator; with --like also a pattern, or the number of a layer. May be"
+    " repeated.",
+)
+@click.option(
+    "--op-type",
+    multiple=True,
+    metavar="TYPE",
+    help="With --like: only operators of this type. May be repeated.",
 )
 @click.option(
     "--range",
@@ -151,17 +178,20 @@ def _content(stats: bool, dump_stats: tuple[str, ...], **keys: Any) -> dict[str,
     metavar="N",
     help="With --from-triage: of its first N findings.",
 )
+@_like_option
 @_content_options
 @_output_options
 def _new_model(
     dump_path: str,
     models: tuple[str, ...],
     layers: tuple[str, ...],
+    op_type: tuple[str, ...],
     ranges: tuple[tuple[str, str], ...],
     without_type: tuple[tuple[str, str], ...],
     without_op: tuple[tuple[str, str], ...],
     from_triage: BinaryIO | None,
     first: int,
+    like: tuple[str, ...],
     **content: Any,
 ) -> int:
     """Dump operators of models into DUMP_PATH.
@@ -169,18 +199,13 @@ def _new_model(
     \b
     Examples:
       fastdump config new model /data/dump --stats --mode all
+      fastdump config new model /data/dump --layer 3 --step 1-5 --stats --like dump_dir
       fastdump triage dump_dir --json | fastdump config new model /data/dump --from-triage -
       fastdump config new model /data/dump --model resnet50 --range conv1 pool1
     """  # noqa: D301 (\b is for click: do not wrap)
     keys = _content(**content)
-    if from_triage is not None:
-        suspects = _suspects(from_triage, first)
-        layers += suspects.layer
-        steps, warning = first_steps(suspects.steps)
-        if warning:
-            _warn(warning)
-        wanted = {"dump_mode": "all", "dump_level": "op", "dump_step": steps}
-        keys.update((name, value) for name, value in wanted.items() if keys[name] is None)
+    if op_type and not like:
+        raise click.UsageError("--op-type needs --like: an acl.json selects operators by name")
     entry = config.ListEntry(
         layer=layers or None,
         optype_blacklist=_blacklist(without_type),
@@ -188,10 +213,32 @@ def _new_model(
         opname_range=tuple(config.OpnameRange(begin=begin, end=end) for begin, end in ranges)
         or None,
     )
+    entries = [dataclasses.replace(entry, model_name=model) for model in models] or [entry]
+    if not like:
+        _refuse_patterns(entries)
+    if from_triage is not None:
+        suspects = _suspects(from_triage, first)
+        entries = [dataclasses.replace(entry, layer=layers + suspects.layer) for entry in entries]
+        steps, warning = first_steps(suspects.steps)
+        if warning:
+            _warn(warning)
+        wanted = {"dump_mode": "all", "dump_level": "op", "dump_step": steps}
+        keys.update((name, value) for name, value in wanted.items() if keys[name] is None)
     if keys["dump_level"] is None and (without_type or without_op or ranges):
         keys["dump_level"] = "op"  # the only level with which these are allowed
-    entries = [dataclasses.replace(entry, model_name=model) for model in models] or [entry]
-    return _write(dump_path=dump_path, dump_list=entries, **keys)
+    if like and keys["dump_level"] is None and (layers or op_type):
+        keys["dump_level"] = "op"  # the kernels of all operators would come on top
+    return _write(like=like, op_type=op_type, dump_path=dump_path, dump_list=entries, **keys)
+
+
+def _refuse_patterns(entries: Iterable[config.ListEntry]) -> None:
+    """Raise an error for a pattern, which the vendor's code would take for a name."""
+    for entry in entries:
+        if (message := pattern_text(entry)) is not None:
+            command = typed_command(click.get_current_context())
+            raise click.ClickException(f"{message}: {command} --like DUMP")
+        for warning in number_warnings(entry):
+            _warn(warning)
 
 
 def _blacklist(
@@ -266,9 +313,14 @@ def _new_overflow(dump_path: str, **target: Any) -> int:
     metavar="NAME",
     help="Operator that may be the culprit. May be repeated. Default: all.",
 )
+@_like_option
 @_output_options
 def _new_watcher(
-    dump_path: str, watch: tuple[str, ...], after: tuple[str, ...], **target: Any
+    dump_path: str,
+    watch: tuple[str, ...],
+    after: tuple[str, ...],
+    like: tuple[str, ...],
+    **target: Any,
 ) -> int:
     """Dump outputs again after other operators have run, to find who overwrites them.
 
@@ -277,7 +329,10 @@ def _new_watcher(
       fastdump config new watcher /data/dump --watch softmax3 --after conv7 --after conv8
     """  # noqa: D301 (\b is for click: do not wrap)
     entry = config.ListEntry(layer=after or None, watcher_nodes=watch)
+    if not like:
+        _refuse_patterns([entry])
     return _write(
+        like=like,
         dump_path=dump_path,
         dump_list=[entry],
         dump_mode="output",  # the default, but release 8.5.0 requires the key
@@ -306,32 +361,75 @@ def _new_exception(dump_path: str | None, detail: str, **target: Any) -> int:
     return _write(dump_path=dump_path, dump_scene=f"aic_err_{detail}_dump", **target)
 
 
-def _write(*, output: str | None, for_torchair: bool, **keys: Any) -> int:
+def _write(
+    *,
+    output: str | None,
+    for_torchair: bool,
+    like: tuple[str, ...] = (),
+    op_type: tuple[str, ...] = (),
+    **keys: Any,
+) -> int:
     """Write the configuration with these keys, or Python for torchair, and print warnings."""
+    example = _example(like) if like else None
     try:
+        if example is not None:
+            keys["dump_list"] = _expanded(example, op_type, **keys)
         text = config.build(**keys)
     except config.ConfigError as error:
         raise click.UsageError(str(error)) from error
     report = config.check_text(text)
+    assert report.config is not None
+    if example is not None:
+        for sentence in config.footprint(report.config, example).sentences(report.config):
+            say(sentence)
     for finding in report.warnings:
-        # The directory has to exist on the machine with the device, not here.
-        if finding.rule != "path-exists":
+        # The directory has to exist on the machine with the device, not here. What looks like a
+        # pattern is a name that the example or the triage has.
+        if finding.rule not in ("path-exists", "pattern"):
             say(str(finding))
+    options: dict[str, Any] = {}
+    if for_torchair:
+        options = _torchair_options(report.config, output)
     if output is not None:
         with replacing(Path(output)) as file:
             file.write(text.encode())
-    if not for_torchair:
-        if output is None:
-            click.echo(text, nl=False)
-        return exit_codes.SUCCESS
-    if output is not None:
-        options: dict[str, Any] = {"dump_config_path": str(Path(output).resolve())}
-    else:
-        assert report.config is not None
-        try:
-            options = dict(config.torchair_options(report.config))
-        except config.ConfigError as error:
-            message = f"{error}; with -o FILE torchair takes the file itself"
-            raise click.UsageError(message) from error
-    click.echo(config.torchair_code(options), nl=False)
+    if for_torchair:
+        click.echo(config.torchair_code(options), nl=False)
+    elif output is None:
+        click.echo(text, nl=False)
     return exit_codes.SUCCESS
+
+
+def _example(paths: tuple[str, ...]) -> StatsTable:
+    """Return the headers of a dump, or the table in a file; what is half read is not used."""
+    outcome = scan_paths(paths, {}, level="header", follow_links=False)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    return outcome.table
+
+
+def _expanded(
+    example: StatsTable,
+    op_type: tuple[str, ...],
+    *,
+    dump_list: Iterable[config.ListEntry],
+    dump_step: str | None = None,
+    **_others: Any,
+) -> list[config.ListEntry]:
+    """Return entries with names for patterns, and say what these stand for."""
+    expansions = [
+        config.expand(entry, example, op_type=op_type, dump_step=dump_step) for entry in dump_list
+    ]
+    lines = [line for expansion in expansions for line in expansion_lines(expansion)]
+    for line in dict.fromkeys(lines):
+        say(line)
+    return [entry for expansion in expansions for entry in expansion.entries]
+
+
+def _torchair_options(wanted: config.DumpConfig, output: str | None) -> dict[str, Any]:
+    if output is not None:
+        return {"dump_config_path": str(Path(output).resolve())}
+    try:
+        return dict(config.torchair_options(wanted))
+    except config.ConfigError as error:
+        raise click.UsageError(f"{error}; with -o FILE torchair takes the file itself") from error

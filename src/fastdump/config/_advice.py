@@ -14,6 +14,7 @@ from fastdump.config._json_places import JsonPath
 from fastdump.config._json_text import JsonObject
 from fastdump.config._keys import BLACKLISTS, DUMP, ROOT, Keys
 from fastdump.config._model import BlacklistItem, DumpConfig, ListEntry
+from fastdump.config._patterns import names_in, wildcard_in
 from fastdump.config._wording import quoted
 
 _POSITION = re.compile(r"(input|output)[0-9]+")
@@ -151,6 +152,15 @@ class Advice:
         self._advise_on_lost(entries)
         for i, entry in enumerate(entries):
             path = ("dump_list", i)
+            for below, name in names_in(entry):
+                if self.findings.is_full("pattern"):
+                    break
+                if character := wildcard_in(name):
+                    message = (
+                        f"{character} in {quoted(name)} is no wildcard; 'fastdump config new' with"
+                        " --like DUMP writes the names that it stands for"
+                    )
+                    self._warn("pattern", message, *path, *below)
             for name in BLACKLISTS:
                 for j, item in enumerate(getattr(entry, name) or ()):
                     self._advise_on_item(item, *path, name, j)

@@ -20,7 +20,7 @@ from fastdump._words.styles import SUBTLE
 from fastdump._words.text_table import Cell
 from fastdump.config._dump_step import step_spans
 from fastdump.config._model import DumpConfig
-from fastdump.config._selection import ONE_BY_ONE, distinct, file_form, is_kernel
+from fastdump.config._selection import ONE_BY_ONE, distinct, file_form, grouped, is_kernel
 from fastdump.config._wording import listed, of_model, quoted
 
 if TYPE_CHECKING:
@@ -165,6 +165,17 @@ def _path_kinds(table: StatsTable) -> NDArray[np.int64]:
 def _path_kind(path: str) -> int:
     matches = (i for i, (_, pattern) in enumerate(_PATH_KINDS) if pattern.search(path))
     return next(matches, NULL_CODE)
+
+
+def of_graphs(table: StatsTable) -> NDArray[np.bool_]:
+    """Return which rows are about operators of graphs, which a configuration selects by name."""
+    path_kinds = _path_kinds(table)
+    names = set(map(file_form, _texts(table, "op_name")))
+    rows, operators = grouped(table, "op_type", "op_name", "model")
+    kinds = (_kind_of_operator(*operator, names=names) for operator in operators)
+    is_of_graph = np.array([kind in ("model", "unknown") for kind in kinds], np.bool_)[rows]
+    is_of_graph &= np.isin(path_kinds, (NULL_CODE, _KINDS.index("converted")))
+    return is_of_graph
 
 
 def _kind_of_operator(

@@ -102,6 +102,10 @@ _WARNINGS: Final[dict[str, Rule]] = {
         " left, all models are dumped."
     ),
     "level-kernel": Rule("With dump_level kernel, operators of graphs are not dumped."),
+    "pattern": Rule(
+        "Names of models and operators, and types of operators, are compared as they are: *, ? and"
+        " [ are no wildcards."
+    ),
     "position": Rule("A position in a blacklist is inputN or outputN; others are ignored."),
     "blacklist-item": Rule("An item of a blacklist without a name or a pos excludes nothing."),
     "watcher-list": Rule("A watcher without an entry in dump_list watches nothing."),

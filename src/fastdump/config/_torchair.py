@@ -16,7 +16,7 @@ from fastdump.config._dump_step import step_spans
 from fastdump.config._findings import ConfigError
 from fastdump.config._keys import BLACKLISTS
 from fastdump.config._model import DumpConfig, ListEntry
-from fastdump.config._wording import quoted
+from fastdump.config._wording import listed, quoted
 
 _LAYER = re.compile(r"[0-9a-zA-Z_/\\.\"]+")
 _INT32_MAX = 2**31 - 1
@@ -107,6 +107,6 @@ def _inexpressible(config: DumpConfig) -> Iterator[str]:
         for name in (*BLACKLISTS, "opname_range"):
             if getattr(entry, name):
                 yield name
-        for name in entry.layer or ():
-            if not _LAYER.fullmatch(name):
-                yield f"the operator name {quoted(name)}"
+        strange = [quoted(name) for name in entry.layer or () if not _LAYER.fullmatch(name)]
+        if strange:
+            yield f"the operator name{'' if len(strange) == 1 else 's'} {listed(strange)}"

@@ -74,6 +74,8 @@ def build(
     text = json_text({name: value for name, value in keys.items() if value is not None})
     report = check_text(text)
     if report.errors:
-        problems = "; ".join(f"{error.place.path}: {error.message}" for error in report.errors)
+        problems = "; ".join(
+            f"{error.place.path or 'the text'}: {error.message}" for error in report.errors
+        )
         raise ConfigError(problems, report.errors)
     return text
