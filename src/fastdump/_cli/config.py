@@ -13,7 +13,7 @@ from fastdump._cli.config_new import help_without_command
 from fastdump._cli.console import print_lines, stdout_console, stdout_width
 from fastdump._cli.json_document import print_json
 from fastdump._cli.messages import say
-from fastdump._cli.options import json_option
+from fastdump._cli.options import json_option, verbose_option
 from fastdump._cli.report import print_report
 from fastdump._cli.scanning import Outcome, scan_paths
 from fastdump._json import document
@@ -43,12 +43,14 @@ def command(context: click.Context) -> int:
     is_flag=True,
     help="The configuration is for this machine: a dump_path that is missing here is an error.",
 )
+@verbose_option
 @json_option
-def _check(files: tuple[str, ...], here: bool, as_json: bool) -> int:
+def _check(files: tuple[str, ...], here: bool, verbose: bool, as_json: bool) -> int:
     """Say what the vendor's code does with each FILE, and what is wrong or surprising in it.
 
     An error is what the vendor's code refuses, a warning what it takes without a word although it
-    does not do what one would expect. All of them are reported, not only the first.
+    does not do what one would expect. The answer has at most eight lines for each FILE, with the
+    first of them; -v goes on with all.
 
     \b
     Examples:
@@ -69,8 +71,9 @@ def _check(files: tuple[str, ...], here: bool, as_json: bool) -> int:
     if as_json:
         print_json({"files": [report.to_dict() for report in reports], "unread": unread})
     else:
-        for report in reports:
-            print_report(report, as_json=False)
+        for i, report in enumerate(reports):
+            print_lines(stdout_console(), [[]] if i else [])
+            print_report(report, as_json=False, verbose=verbose)
     for file, reason in unread.items():
         say(f"error: {file}: {reason}")
     if not reports:

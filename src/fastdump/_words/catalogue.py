@@ -163,3 +163,17 @@ WOULD_DELETE = Counted("would delete {n} clean file", "would delete {n} clean fi
 WOULD_DELETE_FILE = Sentence("would delete {path}")
 TRIED_AGAIN = Sentence("{trouble}; it is tried again")
 COMMAND_FAILED = Sentence("the command of --on-finding ended with {code}: {command}")
+
+# config check
+
+MORE_ERRORS = Counted("{n} more error", "{n} more errors")
+MORE_WARNINGS = Counted("{n} more warning", "{n} more warnings")
+ERRORS_AND_WARNINGS = Sentence("{errors}, {warnings}")
+REFUSED = Sentence("{name}: refused")
+ACCEPTED = Sentence("{name}: accepted")
+ACCEPTED_BUT_OFF = Sentence("{name}: accepted, but nothing is dumped")
+ACCEPTED_WITHOUT_GRAPHS = Sentence("{name}: accepted, but no operator of a graph is dumped")
+ACCEPTED_WITH_PATTERNS = Sentence("{name}: accepted, but wildcards in names are taken literally")
+CALL_FAILS = Sentence("fails with {code}; nothing is dumped")
+CALL_SUCCEEDS = Sentence("succeeds")
+CALL_IS_LOGGED = Sentence("succeeds; only the log has what the graph engine says")

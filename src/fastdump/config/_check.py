@@ -13,7 +13,7 @@ from fastdump.config._graph_engine import GraphEngineVerdict, graph_engine_verdi
 from fastdump.config._json_text import type_text
 from fastdump.config._keys import ROOT
 from fastdump.config._model import DumpConfig
-from fastdump.config._report import ConfigReport
+from fastdump.config._report import NAME_OF_TEXT, ConfigReport
 from fastdump.config._validation import validate
 from fastdump.config._wording import quoted
 
@@ -68,7 +68,7 @@ def check_text(text: str | bytes, *, here: bool = False) -> ConfigReport:
     """
     # Half of a surrogate pair becomes bytes that are not UTF-8, which the check reports.
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return _check(data, "the text", here=here)
+    return _check(data, NAME_OF_TEXT, here=here)
 
 
 def load(path: str | os.PathLike[str]) -> DumpConfig:

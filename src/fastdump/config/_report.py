@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastdump._report import Report
+from fastdump._words.answer import Answer
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD
 from fastdump._words.text_table import Cell
+from fastdump.config._answer import answer_of
 from fastdump.config._findings import Finding, Verdict
 from fastdump.config._model import DumpConfig
 
@@ -19,6 +21,9 @@ _VERDICTS = {
     "off": ("accepted, but nothing is dumped", DOUBTFUL),
     "reject": ("refused", BAD),
 }
+NAME_OF_TEXT = "the text"
+"""Stands for the name of a file if there is none."""
+
 _STYLES = {"error": BAD, "warning": DOUBTFUL}
 
 
@@ -83,10 +88,13 @@ class ConfigReport(Report):
     def _details(self) -> dict[str, Any]:
         return {"name": self.name, "verdict": self.verdict, "graph_engine": self.graph_engine}
 
-    def lines(
-        self, *, verbose: bool = False, width: int | None = None, ellipsis: str = "...", **_: Any
-    ) -> Iterator[list[Cell]]:
-        """Yield the lines of the report as styled text; none depends on the arguments."""
+    def answer(self) -> Answer:
+        """Return the verdict, the first problem with its place, and what to type next."""
+        is_text = self.name == NAME_OF_TEXT
+        return answer_of(self.name, self.verdict, self.config, self.findings, is_text=is_text)
+
+    def in_full(self, *_: Any, **__: Any) -> Iterator[list[Cell]]:
+        """Yield the verdict and all findings, one a line; none depends on the width."""
         verdict, style = _VERDICTS[self.verdict]
         yield [Cell(f"{printable(self.name)}: "), Cell(verdict, style), Cell(self._counts())]
         yield from finding_lines(self.findings)
