@@ -419,6 +419,23 @@ def test_rules_in_words(table: StatsTable) -> None:
     assert "          1        1    8 B  example: ranks 0-1, step 1\n" in text
 
 
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_rules_fit_a_terminal_and_keep_layer_and_operation(make_arrow: Any, width: int) -> None:
+    names = [f"model.decoder.transformer.layers.12.mlp.experts.{i}.proj/MatMulV2" for i in (3, 77)]
+    row = {"op_type": "MatMulV2", "model": "net", "io": "output", "nbytes": 8, "path": "p"}
+    table = StatsTable(make_arrow([{**row, "op_name": name} for name in names]))
+    wanted = parse(dump_list=[{"layer": [*names, "x/" * 60]}], dump_step="1-99999999")
+    explanation = config.explain(wanted, like=table)
+    text = explanation.wrapped(width)
+    lines = text[text.index("What each rule") : text.index("Which calls")].splitlines()
+    assert max(map(len, lines)) <= width
+    of_layer = [line for line in lines if "12" in line and 'MatMulV2"' in line]
+    assert len(of_layer) == 2
+    if width >= 80:
+        assert "77" in of_layer[1]
+    assert all(name in explanation.wrapped() for name in names), "pipes get all of it"
+
+
 def test_an_empty_table_is_no_problem(table: StatsTable) -> None:
     found = config.footprint(parse(dump_list=[{}]), table[:0])
     assert (found.n_tensors, found.nbytes) == (0, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from fastdump._words.answer import fitted
 from fastdump._words.quantities import counted, numbered, size_text
 from fastdump._words.text_table import Cell, Column, TextTable, plain
 from fastdump.config._catches import Catch, PartCatch
@@ -19,14 +20,26 @@ _MAX_NAMES = 8
 _MAX_EMPTY = 20
 
 
-def catch_lines(rules: Iterable[Catch], parts: Iterable[PartCatch]) -> list[str]:
+def catch_lines(
+    rules: Iterable[Catch], parts: Iterable[PartCatch], width: int | None = None
+) -> list[str]:
     """Return a table of what each rule catches, and what each step of each rank of the example has.
 
-    Of the names in one list, the first eight and those that catch nothing have a line.
+    Of the names in one list, the first eight and those that catch nothing have a line. With a
+    width, long names are shortened to fit it.
     """
     rows = [*_rule_rows(rules), *_part_rows(parts)]
-    cells = ([Cell(text) for text in row] for row in rows)
+    numbers = zip(_COLUMNS, zip(*rows, strict=True), strict=True) if width is not None else ()
+    widths = [max(len(column.title), *map(len, texts)) + 2 for column, texts in numbers]
+    room = None if width is None else width - sum(widths[:-1])
+    cells = ([*map(Cell, row[:-1]), Cell(_fitted(row[-1], room))] for row in rows)
     return [plain(line) for line in TextTable(_COLUMNS, cells, width=None).lines()]
+
+
+def _fitted(text: str, room: int | None) -> str:
+    rule = text.lstrip()
+    indent = text[: len(text) - len(rule)]
+    return indent + fitted(rule, None if room is None else room - len(indent), "...")
 
 
 def _rule_rows(rules: Iterable[Catch]) -> Iterator[tuple[str, str, str, str]]:

@@ -185,10 +185,10 @@ class Catches:
         yield self._catch(path, f"entry {path[-1]}{of_model(model) or ' of all models'}", rows)
         for j, name in enumerate(entry.watcher_nodes or ()):
             named = self._called(name, is_of_entry)
-            rule = f"watcher_nodes {quoted(name)}"
+            rule = f"watcher_nodes {_whole(name)}"
             yield self._catch((*path, "watcher_nodes", j), rule, named, self._why_not(name))
         for j, name in enumerate(entry.layer or ()):
-            rule = f"layer {quoted(name)}"
+            rule = f"layer {_whole(name)}"
             if self._config.is_watcher:
                 yield self._after(name, entry, (*path, "layer", j), rows)
             else:
@@ -198,7 +198,7 @@ class Catches:
             alone = dataclasses.replace(entry, layer=None, opname_range=(span,))
             one = dataclasses.replace(self._config, dump_list=(alone,))
             is_inside = is_of_entry & selected(_all_tensors(one), self._tensors)
-            rule = f"opname_range {quoted(span.begin or '')} to {quoted(span.end or '')}"
+            rule = f"opname_range {_whole(span.begin or '')} to {_whole(span.end or '')}"
             yield self._catch((*path, "opname_range", j), rule, np.flatnonzero(is_inside))
         for key in BLACKLISTS:
             for j, item in enumerate(getattr(entry, key) or ()):
@@ -212,7 +212,7 @@ class Catches:
         again = watched[np.isin(self._part[watched], self._part[executed])]
         amount = self._amount(again, np.ones(len(again), np.int64), len(self._parts))
         counts = (self._n_operators(executed), *amount)
-        return _catch(path, f"layer {quoted(name)}", counts, self._why_not(name))
+        return _catch(path, f"layer {_whole(name)}", counts, self._why_not(name))
 
     def _left_out(
         self, item: BlacklistItem, key: str, path: JsonPath, is_of_entry: NDArray[np.bool_]
@@ -230,7 +230,7 @@ class Catches:
             & np.array(is_out, np.bool_)[self._position]
         )
         amount = self._amount(rows, np.ones(len(rows), np.int64), len(self._parts))
-        rule = f"{key} {quoted(item.name or '')} {listed(item.pos or ())}"
+        rule = f"{key} {_whole(item.name or '')} {listed(item.pos or ())}"
         return _catch(path, rule, (self._n_operators(rows), *amount), "left out")
 
     def _is_of_kernel(self) -> NDArray[np.bool_]:
@@ -255,7 +255,7 @@ class Catches:
         if character := wildcard_in(name):
             return f"{character} is taken literally"
         real = self._spelled.get(file_form(name))
-        return "" if real is None else f"the operator is called {quoted(real)}"
+        return "" if real is None else f"the operator is called {_whole(real)}"
 
     def _catch(
         self, path: JsonPath, rule: str, rows: Rows, note: str = "", *, n_parts: int | None = None
@@ -286,6 +286,11 @@ def _catch(
     path: JsonPath, rule: str, counts: tuple[int, int | None, int | None], note: str
 ) -> Catch:
     return Catch(path_text((*ROOT, *path)), rule, *counts, note)
+
+
+def _whole(name: str) -> str:
+    """Return a name in quotation marks, cut only if no model has one of its length."""
+    return quoted(name, 500)
 
 
 def _all_tensors(config: DumpConfig) -> DumpConfig:

@@ -32,6 +32,7 @@ _EXCEPTION_FILES = {
 }
 _MAX_ITEMS = 8
 _WIDTH = 100
+_INDENT = "  "
 
 
 @dataclass(frozen=True)
@@ -64,22 +65,28 @@ class Explanation:
     def __str__(self) -> str:
         return self.wrapped()
 
-    def wrapped(self, width: int = _WIDTH) -> str:
+    def wrapped(self, width: int | None = None) -> str:
         """Return the explanation as a text of several paragraphs.
 
         Parameters
         ----------
         width
-            The most characters of a line, up to 100; names and paths that are longer stay whole.
+            The most characters of a line, up to 100 in sentences, in which longer names and paths
+            stay whole. None leaves the names in tables whole too.
         """
         found = self.footprint
-        catches = [] if found is None else catch_lines(found.rules, found.parts)
-        wrapped = functools.partial(_wrapped, width=min(width, _WIDTH))
+        catches = []
+        if found is not None:
+            room = None if width is None else width - len(_INDENT)
+            catches = catch_lines(found.rules, found.parts, room)
+        wrapped = functools.partial(_wrapped, width=min(width or _WIDTH, _WIDTH))
         sections = {
             "What is dumped": map(wrapped, self.what),
             "Where": map(wrapped, self.where),
             "How large": map(wrapped, self.size),
-            "What each rule catches in one step of one rank": (f"  {line}" for line in catches),
+            "What each rule catches in one step of one rank": (
+                f"{_INDENT}{line}" for line in catches
+            ),
             "Which calls": map(wrapped, self.calls),
             "Notes": map(wrapped, self.notes),
         }
@@ -91,7 +98,7 @@ def _wrapped(line: str, width: int) -> str:
     return textwrap.fill(
         line,
         width,
-        initial_indent="  ",
+        initial_indent=_INDENT,
         subsequent_indent="    ",
         break_long_words=False,
         break_on_hyphens=False,

@@ -26,8 +26,7 @@ def explanation_lines(
     explanation: Explanation, warnings: tuple[Finding, ...], width: int | None
 ) -> Iterator[list[Cell]]:
     """Yield the explanation of a configuration, then what is surprising in it."""
-    text = str(explanation) if width is None else explanation.wrapped(width)
-    for line in text.split("\n"):
+    for line in explanation.wrapped(width).split("\n"):
         yield [Cell(printable(line), "" if line.startswith(" ") else "bold")]
     if warnings:
         yield []

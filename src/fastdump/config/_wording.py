@@ -11,10 +11,10 @@ from fastdump.config._json_places import JsonPath
 _MAX_LISTED = 8
 
 
-def quoted(text: str) -> str:
+def quoted(text: str, most: int = 60) -> str:
     """Return text in quotation marks, safe to print, and without its middle if it is long."""
-    if len(text) > 60:
-        text = f"{text[:40]}...{text[-10:]}"
+    if len(text) > most:
+        text = f"{text[: most - 20]}...{text[-10:]}"
     return f'"{printable(text)}"'
 
 
