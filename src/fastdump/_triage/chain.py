@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 import numpy as np
@@ -209,10 +209,26 @@ def follow(graph: Graph, start: int) -> Chain:
 
     If the bytes refute a link, it is left out and the chain is searched anew.
     """
+    return _chain(graph, [start], Spread.last)
+
+
+def follow_to(graph: Graph, starts: Sequence[int], end: int) -> Chain | None:
+    """Return the chain from one of some executions to another; None if nothing leads there."""
+
+    def last(spread: Spread) -> int:
+        return end if end in spread.steps else NONE
+
+    chain = _chain(graph, starts, last)
+    return chain if chain.executions else None
+
+
+def _chain(graph: Graph, starts: Sequence[int], last: Callable[[Spread], int]) -> Chain:
+    """Return the chain to the execution that `last` names, an empty one if that is NONE."""
     banned: set[tuple[int, int]] = set()
     for _ in range(_MAX_ROUNDS):
-        spread = Spread(graph, [start], banned)
-        path = spread.path_to(spread.last())
+        spread = Spread(graph, starts, banned)
+        end = last(spread)
+        path = [] if end == NONE else spread.path_to(end)
         steps = [spread.steps[execution] for execution in path[1:]]
         checked = [_checked(graph.infection, step) for step in steps]
         refuted = {(s.output, s.read) for s, c in zip(steps, checked, strict=True) if c is None}
