@@ -22,6 +22,7 @@ COMMANDS = (
     "ls",
     "stats",
     "show",
+    "browse",
     "triage",
     "follow",
     "compare",

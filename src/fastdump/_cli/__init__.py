@@ -24,6 +24,7 @@ _COMMANDS = {
     "ls": "What a dump holds, and what is odd about it; reads headers only.",
     "stats": "Statistics of every tensor, worst first.",
     "show": "One file: header, tensors, statistics.",
+    "browse": "A dump on the whole screen: a tree, tables, tensors, chains.",
     "triage": "Which operator made the first bad value, and what followed.",
     "follow": "Read a dump while a run writes it; tell at once where it went bad.",
     "compare": "Where two runs part: pairs of tensors, and operators that diverge.",
