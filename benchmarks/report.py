@@ -26,6 +26,7 @@ SECTIONS = {
     "layouts": "Private formats to host order, in memory; the peer is numpy",
     "convert": "Conversion to npy files",
     "triage": "Triage of many small files, full level and all",
+    "browse": "Rows on the screen",
     "growing": "Dumps that grow, and scans that are ended and begun again",
     "commands": "Commands on many small files, beside the core's scan of them",
     "executors": "Two workers of an executor, already started, beside one call with two threads",
