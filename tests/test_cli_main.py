@@ -122,7 +122,11 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["lst"], "No such command 'lst'; see 'fastdump --help'"),
+        (["xyz"], "No such command 'xyz'; see 'fastdump --help'"),
+        (["trage"], "No such command 'trage'. Did you mean 'triage'? See 'fastdump --help'"),
+        (["config", "checc"], "Did you mean 'check'? See 'fastdump config --help'"),
+        (["config", "new", "modelx"], "Did you mean 'model'? See 'fastdump config new --help'"),
+        (["stats", "--levle", "x"], "Did you mean"),
         (["stats"], "Missing argument 'PATH...'; see 'fastdump stats --help'"),
         (["stats", "--bogus"], "No such option"),
         (["stats", "x", "--level", "none"], "Invalid value for '--level'"),

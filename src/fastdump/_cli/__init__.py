@@ -17,6 +17,7 @@ from click.shell_completion import shell_complete
 from fastdump import FastdumpError
 from fastdump._cli import exit_codes
 from fastdump._cli.address_space import missing_room
+from fastdump._cli.groups import Group
 from fastdump._cli.messages import say
 from fastdump._cli.signals import EndingSignals
 
@@ -43,7 +44,7 @@ _DEBUG_VARIABLE = "FASTDUMP_DEBUG"
 _MAX_ERROR_TEXT = 300
 
 
-class _CommandLine(click.Group):
+class _CommandLine(Group):
     """A group whose commands are modules of this package, imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -144,8 +145,7 @@ def _run(args: Sequence[str] | None) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "fastdump"
-        return _fail(f"{error.format_message().rstrip('.')}; see '{command} --help'")
+        return _fail(_usage_error_text(error))
     except click.ClickException as error:
         return _fail(error.format_message())
     except BrokenPipeError:
@@ -235,6 +235,13 @@ def _trace_if_asked() -> bool:
         with suppress(OSError, ValueError):
             traceback.print_exc()
     return True
+
+
+def _usage_error_text(error: click.UsageError) -> str:
+    command = error.ctx.command_path if error.ctx else "fastdump"
+    message = error.format_message().rstrip(".")
+    # Click asks "Did you mean ...?".
+    return f"{message}{' See' if message.endswith('?') else '; see'} '{command} --help'"
 
 
 def _os_error_text(error: OSError) -> str:

@@ -11,6 +11,7 @@ from fastdump._cli import config_new, exit_codes
 from fastdump._cli.completion import complete_path
 from fastdump._cli.config_new import help_without_command
 from fastdump._cli.console import print_lines, stdout_console, stdout_width
+from fastdump._cli.groups import Group
 from fastdump._cli.json_document import print_json
 from fastdump._cli.messages import say
 from fastdump._cli.options import json_option, verbose_option
@@ -22,7 +23,7 @@ from fastdump.config._text import dump_lines, explanation_lines
 _DUMP_TABLE_SUFFIXES = (".csv", ".arrow", ".parquet")
 
 
-@click.group("config", invoke_without_command=True)
+@click.group("config", cls=Group, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> int:
     """Check, explain or write an acl.json, the configuration that makes a dump.

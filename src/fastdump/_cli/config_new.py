@@ -13,6 +13,7 @@ from fastdump import config
 from fastdump._atomic import replacing
 from fastdump._cli import exit_codes
 from fastdump._cli.completion import complete_path
+from fastdump._cli.groups import Group
 from fastdump._cli.messages import say
 from fastdump._cli.options import all_of
 from fastdump._cli.scanning import scan_paths
@@ -38,7 +39,7 @@ def help_without_command(context: click.Context) -> int:
     return exit_codes.SUCCESS
 
 
-@click.group("new", invoke_without_command=True, short_help="Write an acl.json.")
+@click.group("new", cls=Group, invoke_without_command=True, short_help="Write an acl.json.")
 @click.pass_context
 def command(context: click.Context) -> int:
     """Write an acl.json that the vendor's code accepts, to stdout or to a file.
