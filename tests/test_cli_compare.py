@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +17,9 @@ from comparisons import X, chain, write_op
 
 import fastdump
 from fastdump import _core
+from fastdump._cli import compare as compare_command
 from fastdump._cli import main
+from fastdump._compare.run import Comparing
 
 
 @pytest.fixture
@@ -312,3 +317,37 @@ def test_what_was_done_is_kept_after_an_interrupt(
     out, err = capsys.readouterr()
     assert err == "fastdump: interrupted after 9 pairs\n"
     assert "18 pairs" in out
+
+
+def test_the_time_that_is_told_counts_headers_pairing_and_judging(
+    equal: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+
+    def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
+        def slow(*arguments: Any, **options: Any) -> Any:
+            nonlocal now
+            now += 10
+            return work(*arguments, **options)
+
+        return slow
+
+    for step in ("__init__", "run", "table"):
+        monkeypatch.setattr(Comparing, step, slowly(getattr(Comparing, step)))
+    monkeypatch.setattr(compare_command, "time", SimpleNamespace(monotonic=lambda: now))
+    assert main(["compare", *equal, "-v"]) == 0
+    assert " in 30.0 s (" in capsys.readouterr().out
+
+
+def test_headers_are_counted_before_pairs(
+    equal: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stderr = io.StringIO()
+    monkeypatch.setattr(stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    assert main(["compare", *equal]) == 0
+    told = [stderr.getvalue().find(text) for text in ("reading names", " files, ", " pairs, ")]
+    assert -1 not in told
+    assert told == sorted(told)

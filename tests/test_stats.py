@@ -16,7 +16,7 @@ import pytest
 
 import fastdump
 from fastdump import NoDumpError, Progress, StatsTable, stats
-from fastdump._progress import ProgressBar
+from fastdump._progress import ProgressBar, working
 from fastdump.testing import dump_name, write_dump
 
 N_STEPS = 3
@@ -206,7 +206,9 @@ class Reported:
     walking = False
 
 
-def drawn(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> str:
+def terminal_for(monkeypatch: pytest.MonkeyPatch, *, terminal: bool = True) -> io.StringIO:
+    """Return what stands in for stderr, with the environment of a terminal."""
+
     class Stderr(io.StringIO):
         def isatty(self) -> bool:
             return terminal
@@ -216,6 +218,11 @@ def drawn(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> str:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.delenv("NO_COLOR", raising=False)
+    return stderr
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> str:
+    stderr = terminal_for(monkeypatch, terminal=terminal)
     with ProgressBar() as bar:
         bar(Reported())  # type: ignore[arg-type]
     return stderr.getvalue()
@@ -225,8 +232,28 @@ def test_a_bar_on_a_terminal_says_how_far_a_scan_is(monkeypatch: pytest.MonkeyPa
     text = drawn(monkeypatch, terminal=True)
     assert "300/1,200 files" in text
     assert "5.00 GB" in text
-    assert "7 bad" in text
+    assert "7 NaN/Inf/damaged" in text
     assert text.rstrip().endswith("\x1b[2K")  # the line is erased at the end
+
+
+def test_what_is_done_is_told_at_once_and_between_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = terminal_for(monkeypatch)
+    with working("pairing tensors"):
+        assert "pairing tensors" in stderr.getvalue()
+        with ProgressBar(first="reading names") as bar:
+            assert "reading names" in stderr.getvalue()
+            bar(Reported())  # type: ignore[arg-type]
+        after_the_bar = stderr.getvalue().rpartition("300/1,200 files")[2]
+        assert "pairing tensors" in after_the_bar
+    assert stderr.getvalue().rstrip().endswith("\x1b[2K")
+
+
+def test_a_terminal_that_cannot_erase_a_line_gets_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = terminal_for(monkeypatch)
+    monkeypatch.setenv("TERM", "dumb")
+    with ProgressBar() as bar:
+        bar(Reported())  # type: ignore[arg-type]
+    assert stderr.getvalue() == ""
 
 
 @pytest.mark.parametrize("without_rich", [False, True])

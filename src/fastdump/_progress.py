@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 INTERVAL_S = 0.1
 """Seconds between two reports of a scan."""
+
+
+NAN_INF_OR_DAMAGED = "NaN/Inf/damaged"
+"""What a scan counts as bad; many of these may be masks."""
+
+_FIRST = "reading names"
 
 
 class Progress(Protocol):
@@ -41,7 +48,7 @@ def check_progress(progress: object) -> None:
 
 @contextmanager
 def reporting(
-    progress: bool | Callable[[Reported], object] | None, *, bad: str = "bad"
+    progress: bool | Callable[[Reported], object] | None, *, bad: str = NAN_INF_OR_DAMAGED
 ) -> Iterator[Callable[[Reported], object] | None]:
     """Provide the function to call with each report: a bar, the caller's function, or None.
 
@@ -60,11 +67,19 @@ def reporting(
         yield progress or None
 
 
+@contextmanager
+def working(on: str = _FIRST) -> Iterator[None]:
+    """Show what is being done while no bar shows how far it is, where a bar would be drawn."""
+    with ProgressBar(first=on):
+        yield
+
+
 class ProgressBar:
     """A bar that shows files, bytes, GB/s and the number of bad ones; call it with each report.
 
-    Nothing is drawn if stderr is not a terminal or rich is not installed. The bar is erased when
-    the work ends, so that only results and messages remain.
+    Nothing is drawn if stderr is not a terminal that can erase a line, or rich is not installed.
+    The bar is erased when the work ends, so that only results and messages remain. A bar within
+    another one takes its place.
 
     Parameters
     ----------
@@ -72,28 +87,41 @@ class ProgressBar:
         What to call the things that `Progress.bad` counts.
     noun
         What to call the things that `Progress.files_done` counts.
+    first
+        What is done before the first report.
     """
 
-    def __init__(self, bad: str = "bad", noun: str = "files") -> None:
+    _drawn: ClassVar[list[RichProgress]] = []
+
+    def __init__(
+        self, bad: str = NAN_INF_OR_DAMAGED, noun: str = "files", first: str = _FIRST
+    ) -> None:
         self._bad = bad
         self._noun = noun
+        self._first = first
         self._bar: RichProgress | None = None
         self._start_s = 0.0
         self._next_s = 0.0
 
     def __enter__(self) -> ProgressBar:
         self._start_s = time.monotonic()
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
             self._bar = _new_bar()
         if self._bar is not None:
+            self._bar.add_task("", total=None, facts=self._first)
+            for around in self._drawn[-1:]:
+                around.stop()
+            self._drawn.append(self._bar)
             self._bar.start()
-            self._bar.add_task("", total=None, facts="")
         return self
 
     def __exit__(self, *exception: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+            self._drawn.remove(self._bar)
             self._bar = None
+            for around in self._drawn[-1:]:
+                around.start()
 
     def __call__(self, progress: Any) -> None:
         """Show a `Progress`."""
@@ -132,7 +160,7 @@ def _new_bar() -> RichProgress | None:
     # Reports refresh the bar, so no further thread runs.
     return RichProgress(
         SpinnerColumn(),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=12),
         TextColumn("{task.fields[facts]}", markup=False),
         console=Console(stderr=True),
         auto_refresh=False,

@@ -12,7 +12,7 @@ from arro3.core import RecordBatch
 
 from fastdump import _core
 from fastdump._arguments import check_engine, parallelism
-from fastdump._progress import INTERVAL_S, reporting
+from fastdump._progress import INTERVAL_S, NAN_INF_OR_DAMAGED, reporting
 from fastdump._selection import Selection
 from fastdump._table.arrow_column import values
 from fastdump._table.directories import as_shown, seen_from
@@ -131,7 +131,8 @@ class TableScan:
 
     def run(self, progress: bool | Callable[[_core.Progress], object] | None = None) -> None:
         """Scan; `progress` is as in `stats`. An exception that it raises ends the scan."""
-        with reporting(progress) as on_progress:
+        bad = "damaged" if self._level == "header" else NAN_INF_OR_DAMAGED
+        with reporting(progress, bad=bad) as on_progress:
             asked, self._asked = self._asked, None  # half of a table of statistics is no basis
             try:
                 self._scan.run(on_progress, INTERVAL_S)

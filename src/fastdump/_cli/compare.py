@@ -34,6 +34,7 @@ from fastdump._compare.run import Comparing
 from fastdump._compare.table import FAIL_METRICS
 from fastdump._compare.tolerances import Tolerances
 from fastdump._json import document
+from fastdump._progress import working
 from fastdump._selection import Selection
 from fastdump._words.quantities import counted
 
@@ -147,7 +148,8 @@ def command(
     """  # noqa: D301 (\b is for click: do not wrap)
     for output in outputs:
         check_output(output, also=(".html",))
-    with refusing(click.UsageError):
+    start = time.monotonic()
+    with working(), refusing(click.UsageError):
         comparing = Comparing(
             a,
             b,
@@ -156,9 +158,10 @@ def command(
             logical=logical,
             names=names_of(map_file),
             selection=Selection.of(conditions),
+            header_progress=True,
             **reading,
         )
-    outcome = _run(comparing)
+    outcome = _run(comparing, start)
     table = outcome.table
     failed = table[table.failures(limits)] if limits else None
     failure = write_outputs(table, outputs)
@@ -183,9 +186,8 @@ class _Outcome:
     interrupted: bool
 
 
-def _run(comparing: Comparing) -> _Outcome:
-    """Compare, and return what was done even if that is not all."""
-    start = time.monotonic()
+def _run(comparing: Comparing, start: float) -> _Outcome:
+    """Compare, and return what was done since `start` even if that is not all."""
     interrupted = False
     try:
         with reporting_pairs(progress=True) as on_progress:
@@ -194,8 +196,10 @@ def _run(comparing: Comparing) -> _Outcome:
         interrupted = True
         n_pairs = counted(comparing.done.pairs_done, "pair")
         say(f"interrupted after {n_pairs}")
+    with working("judging pairs"):
+        table = comparing.table()
     seconds = time.monotonic() - start
-    return _Outcome(comparing.table(), comparing.done.bytes_done, seconds, interrupted)
+    return _Outcome(table, comparing.done.bytes_done, seconds, interrupted)
 
 
 def _exit_code(outcome: _Outcome, failed: ComparisonTable | None, *, allow_unpaired: bool) -> int:

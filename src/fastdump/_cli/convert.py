@@ -34,7 +34,7 @@ from fastdump._convert import new_conversion
 from fastdump._convert.options import FILE_TYPES, ORDERS, FileType, Options
 from fastdump._convert.output_directory import opened
 from fastdump._convert.report import ConvertReport
-from fastdump._progress import INTERVAL_S, ProgressBar
+from fastdump._progress import INTERVAL_S, ProgressBar, working
 from fastdump._selection import Selection
 from fastdump._words.quantities import counted
 
@@ -122,7 +122,8 @@ def command(
         overwrite=overwrite,
     )
     request = _request(paths, options, VendorArguments(**vendor))
-    with refusing():
+    start = time.monotonic()
+    with working(), refusing():
         conversion = new_conversion(
             request.paths,
             request.out,
@@ -134,7 +135,6 @@ def command(
             flat=request.flat,
         )
     interrupted = False
-    start = time.monotonic()
     try:
         with ProgressBar(bad="failed") as bar:
             conversion.run(bar, INTERVAL_S)

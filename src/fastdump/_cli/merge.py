@@ -13,6 +13,7 @@ from fastdump._cli.output_file import check_output
 from fastdump._cli.scanning import Outcome
 from fastdump._cli.unread import say_skipped
 from fastdump._cli.usage import refusing
+from fastdump._progress import working
 from fastdump._table.table_files import read_stats
 from fastdump._words.quantities import counted, numbered
 
@@ -41,9 +42,10 @@ def command(out: Path, parts: tuple[str, ...], overwrite: bool, as_json: bool) -
     if out.exists() and not overwrite:
         raise click.UsageError(f"{str(out)!r} is there already: give --overwrite to replace it")
     check_output(out)
-    with refusing():
-        table = read_stats(parts)
-    table.write(out)
+    with working("joining tables"):
+        with refusing():
+            table = read_stats(parts)
+        table.write(out)
     summary = table.summary()
     if as_json:
         print_json({"out": str(out), **summary, "level": table.level, "notes": table.notes})

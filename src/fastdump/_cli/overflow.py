@@ -25,6 +25,7 @@ from fastdump._cli.report import print_report
 from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._overflow.text import DEFAULT_ROWS
+from fastdump._progress import working
 
 
 @click.command("overflow")
@@ -67,7 +68,7 @@ def command(
     """  # noqa: D301 (\b is for click: do not wrap)
     for output in outputs:
         check_output(output)
-    with refusing():
+    with working(), refusing():
         report = fastdump.overflow(paths, progress=True, **conditions, **reading)
     failure = _written(report, outputs)
     is_verbose = verbose or is_given("rows")

@@ -14,6 +14,7 @@ from fastdump._cli.messages import say
 from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._dump.dump import empty_error, open
+from fastdump._progress import working
 from fastdump._selection import Selection
 from fastdump._stats import new_scan, placed, selected_from, source_of
 from fastdump._table.arrow_column import count_by
@@ -33,7 +34,7 @@ class Outcome:
     nbytes
         Number of bytes of tensors that were read.
     seconds
-        How long reading took.
+        How long it took, from names to rows.
     interrupted
         Whether Ctrl-C ended it.
     is_written
@@ -75,22 +76,22 @@ def scan_paths(
     KeyboardInterrupt
         If it was interrupted before the first row.
     """
+    start = time.monotonic()
     selection = Selection.of(conditions)
-    with refusing():
+    with working(), refusing():
         source = source_of(paths)
     if isinstance(source, StatsTable):
         return _written(source, selection, **options)
-    start = time.monotonic()
     interrupted = False
-    with refusing():
+    with working(), refusing():
         scan = new_scan(source, selection, level=level, follow_links=follow_links, **options)
         try:
             scan.run(progress=True)
         except KeyboardInterrupt:
             interrupted = True
-    seconds = time.monotonic() - start
-    with refusing():  # paths may not lie below the base
+    with working("sorting rows"), refusing():  # paths may not lie below the base
         table, reached = scan.table(), scan.progress()
+    seconds = time.monotonic() - start
     if not len(table) and options.get("shard") is None:
         if interrupted:
             raise KeyboardInterrupt

@@ -22,6 +22,7 @@ from fastdump._cli.options import (
 from fastdump._cli.report import print_report
 from fastdump._cli.scanning import scan_paths
 from fastdump._cli.unread import say_skipped
+from fastdump._progress import working
 from fastdump._triage.story import tell
 from fastdump._triage.text import DEFAULT_ROWS
 
@@ -86,7 +87,8 @@ def command(
         table = table.moved_to(root)
     if table.level == "header":
         raise click.ClickException("the table has no statistics")
-    report = tell(table)
+    with working("following bad values"):
+        report = tell(table)
     is_verbose = verbose or show_all or is_given("rows")
     print_report(report, as_json=as_json, verbose=is_verbose, rows=rows, show_suppressed=show_all)
     say_skipped(table.skipped)

@@ -21,6 +21,7 @@ from fastdump._cli.options import (
 from fastdump._cli.report import print_report
 from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
+from fastdump._progress import working
 from fastdump._watcher import Check
 from fastdump._watcher.text import DEFAULT_ROWS
 
@@ -70,7 +71,7 @@ def command(
     nothing to compare; 3 nothing changed, but something could not be read or compared.
     """  # noqa: D301 (\b is for click: do not wrap)
     # A table may not tell where its dump is.
-    with refusing():
+    with working(), refusing():
         report = fastdump.watcher(
             paths,
             check=cast("Check", check),

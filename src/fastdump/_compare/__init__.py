@@ -146,6 +146,7 @@ def compare(
             follow_links=follow_links,
             executor=executor,
             selection=Selection.of(conditions),
+            header_progress=progress is True,
         )
         comparing.run(on_progress)
     return comparing.table()

@@ -34,7 +34,7 @@ def reporting_pairs(
     """Provide the function to call with each report, as `fastdump._progress.reporting` does."""
     check_progress(progress)
     if progress is True:
-        with ProgressBar(noun="pairs") as bar:
+        with ProgressBar(noun="pairs", first="pairing tensors") as bar:
             # The bar counts pairs as it counts files.
             yield lambda done: bar(
                 SimpleNamespace(

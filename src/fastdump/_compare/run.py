@@ -57,7 +57,8 @@ _OF_B_ALONE = (*WHERE, "op_type", "io", "index")
 class Comparing:
     """A comparison, paired on construction, to be run once.
 
-    Parameters and errors are those of `fastdump.compare`.
+    Parameters and errors are those of `fastdump.compare`. With `header_progress`, a bar shows how
+    far the headers are read.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Comparing:
         follow_links: bool,
         selection: Selection,
         executor: Executor | None = None,
+        header_progress: bool = False,
     ) -> None:
         check_engine(engine)
         at_once = parallelism(threads, io_depth)
@@ -83,6 +85,7 @@ class Comparing:
             "io_depth": io_depth,
             "follow_links": follow_links,
             "executor": executor,
+            "progress": header_progress or None,
         }
         self._a = side_of(a, **reading)
         self._b = side_of(b, **reading)
