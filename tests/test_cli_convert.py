@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -351,3 +352,20 @@ def test_failed_files_are_listed(
     assert not (out / FAILED_LIST).exists()
     assert main(["convert", directory, str(out / "own")]) == 0
     assert not (out / "own" / FAILED_LIST).exists()
+
+
+def test_files_below_a_directory_of_the_vendors_option_are_found_by_the_command_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "a dump" / "0" / "1", outputs=[X])
+    out = tmp_path / "out"
+    assert main(["convert", "-d", str(tmp_path / "a dump"), "-out", str(out)]) == 2
+    message, _, command = capsys.readouterr().err.strip().partition("below it: ")
+    assert message.endswith("as -d does not descend; to convert 1 file ")
+    program, *arguments = shlex.split(command)
+    assert program == "fastdump"
+    assert main(arguments) == 0
+    assert len(names(out)) == 1
+    (tmp_path / "empty").mkdir()
+    assert main(["convert", "-d", str(tmp_path / "empty"), "-out", str(out)]) == 2
+    assert "descend" not in capsys.readouterr().err

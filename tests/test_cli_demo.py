@@ -143,3 +143,15 @@ def test_other_kinds(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     capsys.readouterr()
     assert main(["demo", str(tmp_path / "e"), "--kind", kind, "--size", "1GB"]) == 2
     assert "--size, --files and --wrong are for --kind model" in capsys.readouterr().err
+
+
+def test_what_to_type_if_the_directory_is_not_empty(
+    demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", str(demo)]) == 2
+    assert f"{demo} is not empty: --force replaces the demo dump in it" in capsys.readouterr().err
+    (tmp_path / "thesis.txt").touch()
+    assert main(["demo", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert "thesis.txt is not part of a demo dump: name an empty directory" in err
+    assert "--force" not in err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import click
 
+from fastdump import NoDumpError
 from fastdump._cli import exit_codes
 from fastdump._cli.completion import complete_path
 from fastdump._cli.console import speed_text
@@ -34,6 +36,7 @@ from fastdump._convert import new_conversion
 from fastdump._convert.options import FILE_TYPES, ORDERS, FileType, Options
 from fastdump._convert.output_directory import opened
 from fastdump._convert.report import ConvertReport
+from fastdump._dump.dump import open
 from fastdump._progress import INTERVAL_S, ProgressBar, working
 from fastdump._selection import Selection
 from fastdump._words.quantities import counted
@@ -123,17 +126,23 @@ def command(
     )
     request = _request(paths, options, VendorArguments(**vendor))
     start = time.monotonic()
-    with working(), refusing():
-        conversion = new_conversion(
-            request.paths,
-            request.out,
-            request.options,
-            Selection.of(conditions),
-            threads=threads,
-            io_depth=io_depth,
-            follow_links=follow_links,
-            flat=request.flat,
-        )
+    selection = Selection.of(conditions)
+    try:
+        with working(), refusing():
+            conversion = new_conversion(
+                request.paths,
+                request.out,
+                request.options,
+                selection,
+                threads=threads,
+                io_depth=io_depth,
+                follow_links=follow_links,
+                flat=request.flat,
+            )
+    except NoDumpError as error:
+        if request.flat and (n_below := _n_below(request.paths, selection, follow_links)):
+            raise NoDumpError(_descending_text(error, request, n_below)) from error
+        raise
     interrupted = False
     try:
         with ProgressBar(bad="failed") as bar:
@@ -187,6 +196,20 @@ def _request(paths: tuple[str, ...], options: Options, vendor: VendorArguments) 
         scalars_have_a_dimension=True,
     )
     return _Request(vendor.paths, vendor.output_path or ".", options, flat=True)
+
+
+def _n_below(paths: tuple[str, ...], selection: Selection, follow_links: bool) -> int:
+    """Return how many selected dump files lie in directories at any depth."""
+    try:
+        return len(open(paths, follow_links=follow_links).selected(selection))
+    except NoDumpError:
+        return 0
+
+
+def _descending_text(error: NoDumpError, request: _Request, n_below: int) -> str:
+    command = shlex.join(["fastdump", "convert", *request.paths, request.out])
+    n_files = counted(n_below, "file")
+    return f"{error}, as -d does not descend; to convert {n_files} below it: {command}"
 
 
 def _write_failed_list(out: Path, report: ConvertReport) -> None:

@@ -92,8 +92,7 @@ def command(
         # Before an earlier dump is removed.
         with refusing(click.UsageError):
             check_op_name(wrong)
-    if force:
-        _remove_earlier(directory)
+    _make_room(directory, force=force)
     if kind == "overflow":
         _print_overflow(write_overflow_demo(directory, seed=seed))
     elif kind == "watcher":
@@ -105,13 +104,13 @@ def command(
     return exit_codes.SUCCESS
 
 
-def _remove_earlier(directory: Path) -> None:
-    """Remove an earlier demo dump, and nothing else.
+def _make_room(directory: Path, *, force: bool) -> None:
+    """Remove an earlier demo dump if that is wanted, and nothing else.
 
     Raises
     ------
     click.UsageError
-        Something in `directory` does not look like a part of one.
+        Something is there that may not be removed, or does not look like a part of a demo dump.
     """
     if not directory.is_dir():
         return
@@ -119,7 +118,12 @@ def _remove_earlier(directory: Path) -> None:
     # A slip such as `fastdump demo --force ~` must do no harm.
     for entry in entries:
         if entry.is_symlink() or not entry.match("worldsize2_global_rank[01]"):
-            raise click.UsageError(f"--force: {entry} is not part of a demo dump")
+            option = "--force: " if force else ""
+            raise click.UsageError(
+                f"{option}{entry} is not part of a demo dump: name an empty directory"
+            )
+    if entries and not force:
+        raise click.UsageError(f"{directory} is not empty: --force replaces the demo dump in it")
     for entry in entries:
         shutil.rmtree(entry)
 
