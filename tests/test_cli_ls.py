@@ -255,3 +255,31 @@ def test_sizes_that_headers_claim_are_added_exactly(
     assert document["bytes"] == document["dtypes"][0]["bytes"] == 5 * (1 << 62)
     assert document["odd"]["absent"]["rows"] == 5
     assert len(document["odd"]["absent"]["examples"]) == 3
+
+
+def test_rows_that_are_printed(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ls", str(dump), "-n", "1"]) == 0
+    _, steps, dtypes, odd = capsys.readouterr().out.split("\n\n")
+    assert [line.split()[:2] for line in steps.splitlines()[1:]] == [["0", "0"], ["1", "of"]]
+    assert "1 of 5; -n 0 prints all" in steps
+    assert "1 of 2; -n 0 prints all" in dtypes
+    assert odd == "rank 1 lacks step 1\n"
+    assert main(["ls", str(dump), "-n", "0"]) == 0
+    every = capsys.readouterr().out
+    assert main(["ls", str(dump)]) == 0
+    assert capsys.readouterr().out == every
+    assert "prints all" not in every
+    assert len(listed(capsys, dump, "-n", "1")["steps"]) == 5, "a document is whole"
+
+
+def test_many_steps_are_listed_if_that_is_wanted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for step in range(41):
+        write_op(tmp_path, "a", rank=0, step=step, outputs=[ARRAY])
+    assert main(["ls", str(tmp_path)]) in (0, 3)
+    folded = capsys.readouterr().out
+    assert "0-40" in folded
+    assert main(["ls", str(tmp_path), "-n", "0"]) in (0, 3)
+    table = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert [line.split()[1] for line in table[1:]] == [str(step) for step in range(41)]

@@ -23,11 +23,23 @@ from fastdump._inventory.text import inventory_lines
 @click.command("ls")
 @paths_argument
 @selection_options
+@click.option(
+    "-n",
+    "--rows",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Print the first N steps of ranks, and N dtypes; 0 prints all. Default: all, or a line "
+    "for each rank if there are more than 40 steps.",
+)
 @json_option
 @placing_options
 @reading_options
 def command(
-    paths: tuple[str, ...], conditions: dict[str, Any], as_json: bool, **reading: Any
+    paths: tuple[str, ...],
+    conditions: dict[str, Any],
+    rows: int | None,
+    as_json: bool,
+    **reading: Any,
 ) -> int:
     """List what PATH... holds without reading any tensor.
 
@@ -46,5 +58,5 @@ def command(
     if as_json:
         print_json(inventory.document())
     else:
-        print_fitted(inventory_lines, inventory)
+        print_fitted(inventory_lines, inventory, rows=rows)
     return outcome.exit_code

@@ -26,15 +26,31 @@ _MAX_STEP_LINES = 40
 
 
 def inventory_lines(
-    inventory: Inventory, *, width: int | None, ellipsis: str
+    inventory: Inventory, *, width: int | None, ellipsis: str, rows: int | None = None
 ) -> Iterator[list[Cell]]:
-    """Yield the lines of an inventory, fitted to `width` cells."""
+    """Yield the lines of an inventory.
+
+    Parameters
+    ----------
+    inventory
+        The inventory.
+    width, ellipsis
+        As in `Report.lines`.
+    rows
+        How many steps and dtypes are shown, 0 for all; None shows all dtypes, and all steps unless
+        a line for each rank is clearer.
+    """
     yield from _total(inventory)
-    yield []
-    yield from _steps_table(inventory, width).lines(ellipsis=ellipsis)
-    if inventory.dtypes:
-        yield []
-        yield from _dtypes_table(inventory, width).lines(ellipsis=ellipsis)
+    by_rank = rows is None and len(inventory.steps) > _MAX_STEP_LINES
+    steps = _by_rank(inventory) if by_rank else _by_step(inventory)
+    step_columns = _columns("steps" if by_rank else "step")
+    for columns, cells in ((step_columns, steps), (_DTYPE_COLUMNS, _dtypes(inventory))):
+        if cells:
+            yield []
+            shown = cells[: rows or None]
+            yield from TextTable(columns, shown, width=width).lines(ellipsis=ellipsis)
+            if len(shown) < len(cells):
+                yield [Cell(f"{len(shown):,} of {len(cells):,}; -n 0 prints all", SUBTLE)]
     yield []
     odd = list(_odd(inventory))
     yield from ([cell] for cell in odd or [Cell("nothing odd", GOOD)])
@@ -63,12 +79,10 @@ def _total(inventory: Inventory) -> Iterator[list[Cell]]:
         yield [Cell(f"{time_text(first)}, the last operator {span} later", SUBTLE)]
 
 
-def _steps_table(inventory: Inventory, width: int | None) -> TextTable:
-    """Return a row for each step of each rank, or for each rank if that gives too many rows."""
-    by_rank = len(inventory.steps) > _MAX_STEP_LINES
-    columns = [
+def _columns(step: str) -> list[Column]:
+    return [
         Column("rank", right=True),
-        Column("steps", min_width=7) if by_rank else Column("step", right=True),
+        Column(step, min_width=7) if step == "steps" else Column(step, right=True),
         Column("files", right=True),
         Column("operators", right=True),
         Column("tensors", right=True),
@@ -76,17 +90,20 @@ def _steps_table(inventory: Inventory, width: int | None) -> TextTable:
         Column("start", drop_order=0),
         Column("span", right=True, drop_order=1),
     ]
-    if by_rank:
-        rows = [
-            [number_cell(rank), Cell(integers_text(inventory.steps_of(rank))), *_counts(group)]
-            for rank, group in inventory.ranks.items()
-        ]
-    else:
-        rows = [
-            [number_cell(rank), number_cell(step), *_counts(group)]
-            for (rank, step), group in inventory.steps.items()
-        ]
-    return TextTable(columns, rows, width=width)
+
+
+def _by_rank(inventory: Inventory) -> list[list[Cell]]:
+    return [
+        [number_cell(rank), Cell(integers_text(inventory.steps_of(rank))), *_counts(group)]
+        for rank, group in inventory.ranks.items()
+    ]
+
+
+def _by_step(inventory: Inventory) -> list[list[Cell]]:
+    return [
+        [number_cell(rank), number_cell(step), *_counts(group)]
+        for (rank, step), group in inventory.steps.items()
+    ]
 
 
 def _counts(group: Group) -> list[Cell]:
@@ -101,9 +118,11 @@ def _counts(group: Group) -> list[Cell]:
     ]
 
 
-def _dtypes_table(inventory: Inventory, width: int | None) -> TextTable:
-    columns = [Column("dtype"), Column("tensors", right=True), Column("bytes", right=True)]
-    rows = [
+_DTYPE_COLUMNS = [Column("dtype"), Column("tensors", right=True), Column("bytes", right=True)]
+
+
+def _dtypes(inventory: Inventory) -> list[list[Cell]]:
+    return [
         [
             Cell("(none)", SUBTLE) if dtype is None else Cell(printable(dtype)),
             Cell(f"{group.tensors:,}"),
@@ -111,7 +130,6 @@ def _dtypes_table(inventory: Inventory, width: int | None) -> TextTable:
         ]
         for dtype, group in inventory.dtypes.items()
     ]
-    return TextTable(columns, rows, width=width)
 
 
 def _odd(inventory: Inventory) -> Iterator[Cell]:
