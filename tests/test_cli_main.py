@@ -241,6 +241,33 @@ def test_colour_is_for_terminals_and_can_be_refused(dump: Path) -> None:
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", plain)
 
 
+@pytest.mark.parametrize(
+    ("environment", "has_styles", "has_colours"),
+    [
+        ({}, False, False),
+        ({"CLICOLOR_FORCE": "1"}, True, True),
+        ({"CLICOLOR_FORCE": "0"}, False, False),
+        ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, True, False),
+        ({"CLICOLOR_FORCE": "1", "TERM": "dumb"}, False, False),
+    ],
+)
+def test_colour_in_a_pipe_is_asked_for(
+    dump: Path, environment: dict[str, str], has_styles: bool, has_colours: bool
+) -> None:
+    names = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE")
+    inherited = {name: value for name, value in os.environ.items() if name not in names}
+    ended = subprocess.run(
+        command("stats", dump, "-n", "5"),
+        env=inherited | {"TERM": "xterm-256color"} | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("\x1b[" in ended.stdout) == has_styles
+    assert bool(re.search(r"\x1b\[[0-9;]*3[0-9]", ended.stdout)) == has_colours
+    assert "model/layers/0/attention" in ended.stdout, "names are whole"
+
+
 def test_an_encoding_without_the_ellipsis_is_no_problem(dump: Path) -> None:
     out, err, code = on_terminal(["stats", dump], width=70, PYTHONIOENCODING="ascii")
     assert (code, err) == (0, "")

@@ -85,7 +85,12 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, value: bool) -
     callback=_show_version,
     help="Show the version and exit.",
 )
-def _command_line() -> None:
+@click.option(
+    "--no-pager",
+    is_flag=True,
+    help="Print what is longer than the screen without a pager.",
+)
+def _command_line(no_pager: bool) -> None:  # `fastdump._cli.pager` asks for it
     """Read the tensor dumps of Huawei Ascend/CANN: what is in them, and where numbers went bad.
 
     \b

@@ -26,6 +26,7 @@ from fastdump._cli.options import (
     verbose_option,
 )
 from fastdump._cli.output_file import check_output, write_outputs
+from fastdump._cli.pager import paged
 from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._compare import names_of
@@ -170,7 +171,8 @@ def command(
     else:
         is_verbose = verbose or is_given("rows") or bool(failed)
         n_rows = _DEFAULT_ROWS if rows is None else rows or None
-        _print(outcome, failed, n_rows, verbose=is_verbose)
+        with paged():
+            _print(outcome, failed, n_rows, verbose=is_verbose)
     for side in ("skipped_a", "skipped_b"):
         say_skipped(table.about[side])
     if failure is not None:

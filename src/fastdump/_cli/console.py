@@ -26,15 +26,22 @@ class _StdoutConsole(Console):
 
 
 def stdout_console() -> Console:
-    """Return a console for results; colour only on a terminal, and not if NO_COLOR is set.
+    """Return a console for results, in colour on a terminal.
 
+    NO_COLOR and TERM=dumb take colour away, CLICOLOR_FORCE and FORCE_COLOR give it to pipes, too.
     Names come from files, so nothing is interpreted: no markup, no emoji codes, no highlighting.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A name may hold characters that the terminal's encoding lacks.
         sys.stdout.reconfigure(errors="backslashreplace")
+    is_forced = os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0")
     return _StdoutConsole(
-        file=sys.stdout, markup=False, emoji=False, highlight=False, soft_wrap=True
+        file=sys.stdout,
+        force_terminal=True if is_forced else None,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        soft_wrap=True,
     )
 
 

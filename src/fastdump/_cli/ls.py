@@ -15,6 +15,7 @@ from fastdump._cli.options import (
     reading_options,
     selection_options,
 )
+from fastdump._cli.pager import paged
 from fastdump._cli.scanning import scan_paths
 from fastdump._inventory.inventory import Inventory
 from fastdump._inventory.text import inventory_lines
@@ -58,5 +59,6 @@ def command(
     if as_json:
         print_json(inventory.document())
     else:
-        print_fitted(inventory_lines, inventory, rows=rows)
+        with paged():
+            print_fitted(inventory_lines, inventory, rows=rows)
     return outcome.exit_code

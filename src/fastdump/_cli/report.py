@@ -7,6 +7,7 @@ from typing import Any
 
 from fastdump._cli.console import print_fitted
 from fastdump._cli.json_document import print_json
+from fastdump._cli.pager import paged
 from fastdump._report import Report
 
 
@@ -29,4 +30,5 @@ def print_report(
     if as_json:
         print_json({**report.to_dict(), **(more or {})})
     else:
-        print_fitted(report.lines, **options)
+        with paged():
+            print_fitted(report.lines, **options)

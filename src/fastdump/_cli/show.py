@@ -18,6 +18,7 @@ from fastdump._cli.completion import complete_target
 from fastdump._cli.console import print_fitted
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import json_option, reading_options, selection_options
+from fastdump._cli.pager import paged
 from fastdump._cli.scanning import scan_paths
 from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
@@ -120,7 +121,8 @@ def command(
     if as_json:
         print_json(matches.document())
     else:
-        print_fitted(matches.lines)
+        with paged():
+            print_fitted(matches.lines)
     return exit_codes.NOTHING_READ
 
 
@@ -200,7 +202,8 @@ def _show(
             document["rows_left_out"] = max(len(table) - MAX_ROWS, 0)
         print_json({"path": file, **document, "attrs": attrs})
     else:
-        print_fitted(file_lines, target, operator, table, views, is_whole=name is None)
+        with paged():
+            print_fitted(file_lines, target, operator, table, views, is_whole=name is None)
     if outcome.interrupted or name is None or is_statistics:
         return outcome.exit_code
     # What else is in the file is not shown.

@@ -30,6 +30,7 @@ from fastdump._cli.options import (
     selection_options,
 )
 from fastdump._cli.output_file import check_output, write_outputs
+from fastdump._cli.pager import paged
 from fastdump._cli.scanning import Outcome, scan_paths
 from fastdump._table.row_text import COLUMNS, DEFAULT_COLUMNS, row_table
 from fastdump._table.schema import COLUMN
@@ -145,7 +146,8 @@ def command(
         print_table(table if rows is None else _first(table, order, rows))
     else:
         shown = _first(table, order, _DEFAULT_ROWS if rows is None else rows)
-        _print(table, shown, order, columns, outcome, paths)
+        with paged():
+            _print(table, shown, order, columns, outcome, paths)
     if failure is not None:
         raise failure
     return outcome.exit_code
