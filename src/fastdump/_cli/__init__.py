@@ -7,12 +7,10 @@ import importlib
 import io
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 
 import click
-from click.shell_completion import shell_complete
 
 from fastdump import FastdumpError
 from fastdump._cli import exit_codes
@@ -176,6 +174,8 @@ def _run(args: Sequence[str] | None) -> int:
 def _complete(instruction: str) -> int:
     """Print what a shell asked for; it has no use for messages, which would end up in the line."""
     try:
+        from click.shell_completion import shell_complete  # only for a shell that asks
+
         return shell_complete(_command_line, {}, "fastdump", _COMPLETE_VARIABLE, instruction)
     except Exception:
         _trace_if_asked()
@@ -237,6 +237,8 @@ def _trace_if_asked() -> bool:
     if not os.environ.get(_DEBUG_VARIABLE):
         return False
     if sys.stderr is not None:
+        import traceback  # takes a twentieth of the time of --help
+
         with suppress(OSError, ValueError):
             traceback.print_exc()
     return True
