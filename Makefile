@@ -37,7 +37,7 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test native oldest bench bench-full bench-docs simulate instructions lint tidy \
-        sanitize sanitize-python tsan-python fuzz torture models coverage neon clean
+        sanitize sanitize-python tsan-python fuzz torture screens models coverage neon clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -132,6 +132,12 @@ torture: $(VENV)/test  ## every call that may fail, then files that change, for 
 	FASTDUMP_ALL_FAULTS=1 $(BIN)/python -m pytest tests/test_command_faults.py --numprocesses auto \
 	  -o faulthandler_timeout=0
 	$(BIN)/python tests/torture.py --minutes $(MINUTES) $(ARGS)
+
+screens: $(VENV)/test  ## docs/screens and docs/browse.md: what commands show on terminals
+	@command -v tmux less >/dev/null || { \
+	  echo "make screens needs tmux and less: apt install tmux less" >&2; exit 1; }
+	PYTHONPATH=tests $(BIN)/python tests/screens.py
+	$(BIN)/python tests/browse_screens.py
 
 models: $(VENV)/test  ## recorded PyTorch models with three seeds: no false alarm, faults named
 	@$(BIN)/python -c 'import torch' || { echo "make models needs torch in $(VENV)" >&2; exit 1; }

@@ -15,6 +15,7 @@ from sample_dumps import Demos, write_demos
 
 import fastdump
 from fastdump import Report, testing
+from fastdump._cli import main
 from fastdump._words import catalogue
 from fastdump._words.answer import MAX_LINES, Answer
 from fastdump._words.sentence import Counted, Sentence
@@ -111,7 +112,9 @@ def test_a_pipe_gets_whole_names(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_next_command_names_that_operator_alone(name: str, tmp_path: Path) -> None:
+def test_the_next_command_names_that_operator_alone(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_overflow(tmp_path, name)
     (command,) = filter(is_command, lines_of(fastdump.triage(tmp_path), 80))
     _, program, verb, path, pattern, *options = shlex.split(command)
@@ -119,6 +122,8 @@ def test_the_next_command_names_that_operator_alone(name: str, tmp_path: Path) -
     assert options == ["--rank", "1", "--step", "0"]
     names = set(fastdump.stats(tmp_path, op_name=pattern)["op_name"])
     assert names == {name}
+    assert main([verb, path, pattern, *options]) == 0
+    assert name in capsys.readouterr().out
 
 
 def test_repeats_of_one_operator_are_one_line(tmp_path: Path) -> None:
