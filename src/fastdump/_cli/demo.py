@@ -7,14 +7,14 @@ import shutil
 from pathlib import Path
 
 import click
-from rich.text import Text
 
 from fastdump._cli import exit_codes
-from fastdump._cli.console import stdout_console
+from fastdump._cli.console import print_lines, stdout_console
 from fastdump._cli.usage import refusing
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted, size_text
 from fastdump._words.styles import SUBTLE
+from fastdump._words.text_table import Cell
 from fastdump.demo import (
     DemoDump,
     OverflowDemo,
@@ -129,8 +129,7 @@ def _make_room(directory: Path, *, force: bool) -> None:
 
 
 def _print(demo: DemoDump) -> None:
-    console = stdout_console()
-    console.print(
+    facts = (
         f"{counted(demo.n_files, 'file')}, {size_text(demo.n_bytes)}, "
         f"{counted(demo.n_ranks, 'rank')}, {counted(demo.n_steps, 'step')}; planted:"
     )
@@ -142,27 +141,29 @@ def _print(demo: DemoDump) -> None:
         "truncated": str(demo.truncated.relative_to(demo.directory)),
         "long names": f"{counted(len(demo.long_named), 'file')} with digits for a name",
     }
-    for name, text in planted.items():
-        console.print(Text.assemble((f"  {name:<12}", SUBTLE), printable(text)))
+    lines = [
+        [Cell(f"  {name:<12}", SUBTLE), Cell(printable(text))] for name, text in planted.items()
+    ]
+    print_lines(stdout_console(), [[Cell(facts)], *lines])
     _print_hints(demo.directory, "triage", "stats", "ls")
 
 
 def _print_overflow(demo: OverflowDemo) -> None:
-    console = stdout_console()
-    console.print(f"{counted(len(demo.records), 'overflow record')} and their operators:")
+    lines = [[Cell(f"{counted(len(demo.records), 'overflow record')} and their operators:")]]
     for record, operator in zip(demo.records, demo.operators, strict=True):
         path = operator.relative_to(demo.directory)
-        console.print(printable(f"  {record.name}  {path}"))
+        lines.append([Cell(printable(f"  {record.name}  {path}"))])
+    print_lines(stdout_console(), lines)
     _print_hints(demo.directory, "overflow")
 
 
 def _print_watcher(demo: WatcherDemo) -> None:
-    console = stdout_console()
     last = demo.first_byte + demo.n_bytes - 1
-    console.print(
+    fact = (
         f"rank {demo.rank}, step {demo.step}: bytes {demo.first_byte:,} to {last:,} of "
         f"output 0 of {demo.watched} are overwritten after {demo.culprit}"
     )
+    print_lines(stdout_console(), [[Cell(fact)]])
     _print_hints(demo.directory, "watcher")
 
 

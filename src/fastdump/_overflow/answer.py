@@ -7,11 +7,16 @@ from collections.abc import Iterator, Sequence
 from fastdump._array.elements import LARGEST_FINITE
 from fastdump._op_name import in_layer
 from fastdump._overflow.records import OverflowFinding, OverflowOperator, OverflowRecord
-from fastdump._overflow.words import oddity_text
 from fastdump._table.row import StatsRow
 from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer
-from fastdump._words.places import operator_text, ranks_and_steps_text, where_text
+from fastdump._words.places import (
+    bad_text,
+    index_text,
+    operator_text,
+    ranks_and_steps_text,
+    where_text,
+)
 from fastdump._words.quantities import number_text
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD
 
@@ -77,13 +82,28 @@ def _side(operator: OverflowOperator, io: str) -> str:
     rows = [row for row in operator.tensors if row.io == io]
     if not rows:
         return say.NOT_DUMPED()
-    odd = [row for row in rows if oddity_text(row)]
+    odd = [text for row in rows if (text := _oddity(row))]
     if odd:
-        first, n_more = f"{odd[0].tensor_name} {oddity_text(odd[0])}", len(odd) - 1
+        first, n_more = odd[0], len(odd) - 1
         if not n_more:
             return first
         return say.AND_MORE_TENSORS(tensor=first, tensors=say.MORE_TENSORS(n_more))
     return _finite(rows)
+
+
+def _oddity(row: StatsRow) -> str:
+    """Return what is worst about one tensor, "" if nothing is."""
+    tensor = row.tensor_name
+    counts = bad_text(row.nan, row.pos_inf, row.neg_inf)
+    if counts:
+        where = index_text(row.first_bad, row.shape)
+        if where:
+            return say.TENSOR_BAD_AT(tensor=tensor, counts=counts, where=where)
+        return say.TENSOR_BAD(tensor=tensor, counts=counts)
+    # Integers reach their limits without any overflow.
+    if row.saturated and row.dtype in LARGEST_FINITE:
+        return say.TENSOR_SATURATED(tensor=tensor, n=row.saturated, dtype=row.dtype)
+    return "" if row.status == "ok" else say.TENSOR_STATUS(tensor=tensor, status=row.status)
 
 
 def _finite(rows: Sequence[StatsRow]) -> str:

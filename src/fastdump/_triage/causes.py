@@ -10,8 +10,8 @@ import numpy as np
 
 from fastdump._array.elements import LARGEST_FINITE
 from fastdump._table.row import StatsRow
-from fastdump._words.catalogue import OVERFLOW
-from fastdump._words.quantities import counted, number_text
+from fastdump._words import catalogue as say
+from fastdump._words.quantities import number_text
 from fastdump.errors import FileChangedError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def describe_cause(
         If the file of an input cannot be read any more as it was.
     """
     if reads_uninitialised:
-        return "it reads memory that was allocated and not written to"
+        return say.READS_UNINITIALISED()
     masked = [row for row in inputs if row.neg_inf]
     if output.nan and masked:
         return _masked_cause(op_type, masked, inputs, tensors)
@@ -61,7 +61,7 @@ def describe_cause(
     if output.nan and _ROOTS.search(op_type):
         for row in inputs:
             if row.min is not None and row.min < 0:
-                return f"{row.tensor_name} has negative values, down to {row.min:.5g}"
+                return say.NEGATIVE(tensor=row.tensor_name, low=f"{row.min:.5g}")
     if (output.pos_inf or output.neg_inf) and not output.nan and _are_finite(inputs):
         return _overflow_cause(output, inputs)
     return None
@@ -74,12 +74,13 @@ def _masked_cause(
     tensors: Sequence[Tensor | None],
 ) -> str:
     if not _SOFTMAX.search(op_type):
-        return f"-Inf in {masked[0].tensor_name}, as masks have, times 0 or less -Inf gives NaN"
+        return say.MASK_TIMES(tensor=masked[0].tensor_name)
     row = masked[0]
     n_rows = _n_rows_of(tensors[inputs.index(row)], -np.inf)
     if n_rows:
-        return f"{_rows_text(n_rows, row)} all -Inf: wholly masked"
-    return f"{row.tensor_name} has -Inf, as masks have: a row that is wholly masked gives NaN"
+        masked_rows = say.MASKED_ROW if n_rows == 1 else say.MASKED_ROWS
+        return masked_rows(n=n_rows, tensor=row.tensor_name)
+    return say.MAYBE_MASKED(tensor=row.tensor_name)
 
 
 def _zeros_cause(
@@ -89,11 +90,12 @@ def _zeros_cause(
         row = inputs[0]
         n_rows = _n_rows_of(tensors[0], 0)
         if n_rows:
-            return f"{_rows_text(n_rows, row)} all zeros: a division by zero"
+            zero_rows = say.ZERO_ROW if n_rows == 1 else say.ZERO_ROWS
+            return zero_rows(n=n_rows, tensor=row.tensor_name)
         # Without the tensor, enough zeros for a whole row are a hint.
         length = row.shape[-1] if row.shape else None
         if tensors[0] is None and row.zero and length and row.zero >= length:
-            return f"{row.tensor_name} has {row.zero:,} zeros: it may be a division by zero"
+            return say.MAYBE_ZERO_ROWS(n=row.zero, tensor=row.tensor_name)
         return None
     if not _DIVIDES.search(op_type) or not inputs:
         return None
@@ -102,7 +104,8 @@ def _zeros_cause(
     if zeros is None and divisor.min is not None and divisor.max is not None:
         zeros = divisor.count if divisor.min == 0 == divisor.max else None
     if zeros:
-        return f"{divisor.tensor_name} has {counted(zeros, 'zero')}: a division by zero"
+        some_zeros = say.ONE_ZERO if zeros == 1 else say.SOME_ZEROS
+        return some_zeros(n=zeros, tensor=divisor.tensor_name)
     return None
 
 
@@ -112,7 +115,7 @@ def _overflow_cause(output: StatsRow, inputs: Sequence[StatsRow]) -> str | None:
         return None
     reached = max((_reach(row) for row in inputs), default=0.0)
     places = {"reach": number_text(reached), "largest": number_text(largest)}
-    return OVERFLOW(dtype=output.dtype or "", **places)
+    return say.OVERFLOW(dtype=output.dtype or "", **places)
 
 
 def _n_rows_of(tensor: Tensor | None, value: float) -> int:
@@ -139,8 +142,3 @@ def _are_finite(rows: Sequence[StatsRow]) -> bool:
 
 def _reach(row: StatsRow) -> float:
     return max(abs(row.max or 0.0), abs(row.min or 0.0))
-
-
-def _rows_text(n_rows: int, row: StatsRow) -> str:
-    """Return ``2 rows of input.0 are``."""
-    return f"{counted(n_rows, 'row')} of {row.tensor_name} {'is' if n_rows == 1 else 'are'}"

@@ -9,6 +9,7 @@ import numpy as np
 from fastdump._triage import harmless
 from fastdump._triage.rows import NONE
 from fastdump._triage.starts import DATA, ORIGIN, UNKNOWN, Search, Start
+from fastdump._words import catalogue as say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,14 +53,14 @@ def _sure_start(search: Search, execution: int, is_source: NDArray[np.bool_]) ->
     op, collectives = search.executions.op[execution], search.evidence.collectives
     verdict = ORIGIN
     if is_source[op]:
-        verdict, reason = DATA, "it brings data in"
+        verdict, reason = DATA, say.BRINGS_DATA()
     elif collectives.is_collective[op] and not collectives.peers(execution):
         verdict = UNKNOWN
-        reason = "its inputs are clean, and those of other ranks are not in the dump"
+        reason = say.CLEAN_INPUTS_HERE()
     elif search.executions.n_inputs[execution]:
-        reason = "its inputs are clean"
+        reason = say.CLEAN_INPUTS()
     else:
-        reason = "it has no inputs"
+        reason = say.NO_INPUTS()
     return search.start(execution, search.infection.bad_outputs(execution)[0], verdict, reason)
 
 
@@ -103,15 +104,17 @@ def _unsure_start(search: Search, execution: int) -> Start:
         for row in executions.inputs_of(execution).tolist()
         if not rows.known[row]
     ]
+    places = {}
     if unknown:
-        reason = f"{', '.join(unknown)} is not wholly in the dump"
+        reason, reason_nor = say.INPUTS_INCOMPLETE, say.INPUTS_INCOMPLETE_NOR
+        places["tensors"] = ", ".join(unknown)
     elif search.evidence.collectives.is_collective[executions.op[execution]]:
-        reason = "it may have got them from a rank that is not in the dump"
+        reason, reason_nor = say.FROM_MISSING_RANK, say.FROM_MISSING_RANK_NOR
     else:
-        reason = "its inputs were not dumped"
+        reason, reason_nor = say.INPUTS_NOT_DUMPED, say.INPUTS_NOT_DUMPED_NOR
     clean = search.last_clean(execution)
     if (between := search.missing_between(clean, execution)) != NONE:
-        name = " ".join(rows.ops[between])
-        reason += f", nor was {name}, which runs before it in other steps"
+        reason = reason_nor
+        places["operator"] = " ".join(rows.ops[between])
     row = search.infection.bad_outputs(execution)[0]
-    return search.start(execution, row, UNKNOWN, reason, clean)
+    return search.start(execution, row, UNKNOWN, reason(**places), clean)

@@ -19,6 +19,7 @@ from fastdump._triage.infection import Infection
 from fastdump._triage.makers import add_makers
 from fastdump._triage.readers import MAX_READERS, add_readers, start_before
 from fastdump._triage.starts import UNKNOWN, Search
+from fastdump._words import catalogue as say
 
 
 def find_origins(infection: Infection, *, only_referenced: bool) -> Search:
@@ -56,8 +57,7 @@ def _add_unexplained(search: Search) -> None:
         if len(makers) and not _is_resolved_by_name(search, lane):
             execution = int(makers[0])
             row = infection.bad_outputs(execution)[0]
-            reason = "what it read is bad, and nothing before it tells why"
-            search.starts.append(search.start(execution, row, UNKNOWN, reason))
+            search.starts.append(search.start(execution, row, UNKNOWN, say.UNEXPLAINED()))
     if not search.starts:
         _add_first_bad(search)
 
@@ -71,8 +71,7 @@ def _add_first_bad(search: Search) -> None:
         return
     execution = int(bad[np.argmin(executions.when[bad])])
     rows = infection.bad_outputs(execution) or infection.bad_inputs(execution)
-    reason = "all that is bad seems to come from something else that is"
-    search.starts.append(search.start(execution, rows[0], UNKNOWN, reason))
+    search.starts.append(search.start(execution, rows[0], UNKNOWN, say.IN_A_CIRCLE()))
 
 
 def _is_resolved_by_name(search: Search, lane: int) -> bool:

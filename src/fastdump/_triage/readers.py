@@ -13,6 +13,7 @@ from fastdump._triage.evidence import Evidence
 from fastdump._triage.links import NAME, ORDER
 from fastdump._triage.rows import NONE, OUTPUT
 from fastdump._triage.starts import DATA, MISSING, ORIGIN, OVERWRITTEN, UNKNOWN, Search, Start
+from fastdump._words import catalogue as say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,10 +105,11 @@ def start_before(
     others_missing = _missing_before(search, op, reader, row)
     if others_missing is None:
         return None
-    reason = f"it made input.{rows.index[row]} of {executions.name(reader)}, by other steps"
+    made = {"tensor": f"input.{rows.index[row]}", "operator": executions.name(reader)}
+    reason = say.MADE_INPUT(**made)
     if others_missing:
         names = ", ".join(" ".join(rows.ops[other]) for other in others_missing)
-        reason += f" (nor is {names}, from which that may come)"
+        reason = say.MADE_INPUT_NOR(**made, others=names)
     return Start(reader, op, row, MISSING, reason, search.last_clean(reader))
 
 
@@ -117,9 +119,9 @@ def _start_at_maker(search: Search, maker: int, index: int, reader: int, row: in
     outputs = executions.outputs_of(maker)
     outputs = outputs[rows.index[outputs] == index]
     known = [output for output in outputs.tolist() if rows.known[output]]
-    read = f"input.{rows.index[row]} of {executions.name(reader)}"
+    read = {"tensor": f"input.{rows.index[row]}", "operator": executions.name(reader)}
     if known and not infection.bad[known].any():
-        reason = f"output.{index} of {executions.name(maker)} was clean"
+        reason = say.WAS_CLEAN(tensor=f"output.{index}", operator=executions.name(maker))
         return search.start(reader, row, OVERWRITTEN, reason, maker)
     step = Step(maker, int(outputs[0]) if len(outputs) else NONE, row, (NAME,))
     search.edges[reader].append(step)
@@ -131,9 +133,8 @@ def _start_at_maker(search: Search, maker: int, index: int, reader: int, row: in
     if _missing_before(search, int(executions.op[maker]), maker, NONE) is None:
         return None
     if executions.n_inputs[maker] and not infection.reads_unknown[maker]:
-        reason = f"its inputs are clean, its output is cut off; {read} shows it"
-        return search.start(maker, row, ORIGIN, reason)
-    reason = f"little of it is in the dump; {read} shows it"
+        return search.start(maker, row, ORIGIN, say.OUTPUT_CUT_OFF(**read))
+    reason = say.LITTLE_DUMPED(**read)
     return search.start(maker, row, UNKNOWN, reason, search.last_clean(maker))
 
 
@@ -178,22 +179,22 @@ def _start_without_reference(search: Search, reader: int, row: int) -> Start | N
         if clean != NONE and (senders := search.senders.of(clean)):
             search.add_senders(reader, senders, row)
             return None
-        reason = "only inputs were dumped"
+        reason = say.ONLY_INPUTS_DUMPED()
         if clean != NONE:
-            reason += f"; {executions.name(clean)} ran before it and read clean values"
+            reason = say.ONLY_INPUTS_DUMPED_AFTER(operator=executions.name(clean))
         return search.start(reader, row, UNKNOWN, reason, clean)
     written = _written_to_its_address(evidence, row)
     if written is None:
         written = _last_unknown_output(evidence, row)
     if written is None:
-        return search.start(reader, row, DATA, "no operator in the dump made it")
+        return search.start(reader, row, DATA, say.NO_MAKER())
     maker = int(executions.of_row[written])
     if search.infection.bad[written]:
         search.edges[reader].append(Step(maker, written, row, (ORDER,)))
         return None
     if not search.rows.known[written] and not search.is_start(maker):
         return _start_at_maker(search, maker, int(search.rows.index[written]), reader, row)
-    reason = f"{executions.name(maker)} wrote clean values to its address"
+    reason = say.CLEAN_AT_ADDRESS(operator=executions.name(maker))
     return search.start(reader, row, UNKNOWN, reason, maker)
 
 

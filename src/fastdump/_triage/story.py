@@ -34,6 +34,7 @@ from fastdump._triage.report import TriageReport
 from fastdump._triage.rows import NONE
 from fastdump._triage.sentence import operator_words, origin_sentence, report_sentence
 from fastdump._triage.starts import MISSING, ORIGIN, Start
+from fastdump._words import catalogue as say
 from fastdump._words.quantities import counted, numbered
 from fastdump.errors import FastdumpError, FileChangedError
 
@@ -242,10 +243,10 @@ class _Story:
             return []
         first, *others = different
         other = self._lane_text(self._rows.lane[first.other])
-        what = "all ranks get the same from it" if first.is_collective else "it is replicated"
+        reason = say.SAME_ON_ALL_RANKS if first.is_collective else say.REPLICATED
         origin = Origin(
             ORIGIN,
-            f"{what}, and {other} has other values",
+            reason(other=other),
             self._evidence.run_of_row(first.row),
             self._table[first.row],
         )
@@ -297,33 +298,26 @@ class _Story:
         rows, executions = self._rows, self._executions
         notes = self._table.notes
         if found and not self._evidence.files.are_at_hand:
-            notes.append(
-                "the files are not at hand: links are known by statistics, names and order, not "
-                "by content"
-            )
+            notes.append(say.NOT_AT_HAND())
         if found and not self._evidence.dumps_inputs.all():
-            notes.append("inputs were not dumped: what was bad first is known by time only")
+            notes.append(say.KNOWN_BY_TIME())
         n_reported = int((rows.is_reported & self._evidence.tensors).sum())
         if n_reported:
-            notes.append(f"{counted(n_reported, 'tensor')} as statistics that the device computed")
+            notes.append(say.REPORTED(tensors=say.TENSORS(n_reported)))
         is_saturated = any(one.kind == kinds.SATURATED.name for one in found)
         if is_saturated and not self._beginnings.hard.bad.any():
-            notes.append(
-                "values are at the limits of their types and none is NaN or Inf: the device may "
-                "run in saturation mode, which turns Inf into the largest value and NaN into 0"
-            )
+            notes.append(say.SATURATION_MODE())
         if self._table.level == "health":
-            notes.append("level health: nothing but NaN and +Inf was looked for; -Inf may be masks")
+            notes.append(say.HEALTH_ONLY())
         if self._n_left_out:
-            notes.append(f"{counted(self._n_left_out, 'more finding')} in other operators")
+            notes.append(say.OTHER_FINDINGS(self._n_left_out))
         if executions.n_repeated:
-            repeated = counted(executions.n_repeated, "tensor")
-            notes.append(f"{repeated} that a watcher repeats are left out")
+            notes.append(say.REPEATED(tensors=say.TENSORS(executions.n_repeated)))
         for status, number in count_by(self._table.batch.column("status")).items():
             if status not in ("ok", "unsupported"):
-                notes.append(f"{counted(number, 'tensor')} {status}")
+                notes.append(say.OF_STATUS(tensors=say.TENSORS(number), status=status))
         if n_unread := len(self._evidence.files.unread):
-            notes.append(f"{counted(n_unread, 'file')} could not be read again for evidence")
+            notes.append(say.FILES_UNREAD(n_unread))
         return notes
 
 

@@ -72,6 +72,78 @@ ABSORBED_TENSORS = Counted(
     "{n} bad tensor that infects nothing", "{n} bad tensors that infect nothing"
 )
 
+# triage: what limits the answer
+
+NOT_AT_HAND = Sentence(
+    "the files are not at hand: links are known by statistics, names and order, not by content"
+)
+KNOWN_BY_TIME = Sentence("inputs were not dumped: what was bad first is known by time only")
+REPORTED = Sentence("{tensors} as statistics that the device computed")
+SATURATION_MODE = Sentence(
+    "values are at the limits of their types and none is NaN or Inf: the device may run in "
+    "saturation mode, which turns Inf into the largest value and NaN into 0"
+)
+HEALTH_ONLY = Sentence("level health: nothing but NaN and +Inf was looked for; -Inf may be masks")
+OTHER_FINDINGS = Counted(
+    "{n} more finding in other operators", "{n} more findings in other operators"
+)
+REPEATED = Sentence("{tensors} that a watcher repeats are left out")
+OF_STATUS = Sentence("{tensors} {status}")
+FILES_UNREAD = Counted(
+    "{n} file could not be read again for evidence",
+    "{n} files could not be read again for evidence",
+)
+
+# triage: why
+
+READS_UNINITIALISED = Sentence("it reads memory that was allocated and not written to")
+MASK_TIMES = Sentence("-Inf in {tensor}, as masks have, times 0 or less -Inf gives NaN")
+MASKED_ROW = Sentence("1 row of {tensor} is all -Inf: wholly masked")
+MASKED_ROWS = Sentence("{n} rows of {tensor} are all -Inf: wholly masked")
+MAYBE_MASKED = Sentence("{tensor} has -Inf, as masks have: a row that is wholly masked gives NaN")
+ZERO_ROW = Sentence("1 row of {tensor} is all zeros: a division by zero")
+ZERO_ROWS = Sentence("{n} rows of {tensor} are all zeros: a division by zero")
+MAYBE_ZERO_ROWS = Sentence("{tensor} has {n} zeros: it may be a division by zero")
+ONE_ZERO = Sentence("{tensor} has 1 zero: a division by zero")
+SOME_ZEROS = Sentence("{tensor} has {n} zeros: a division by zero")
+NEGATIVE = Sentence("{tensor} has negative values, down to {low}")
+BRINGS_DATA = Sentence("it brings data in")
+CLEAN_INPUTS_HERE = Sentence("its inputs are clean, and those of other ranks are not in the dump")
+CLEAN_INPUTS = Sentence("its inputs are clean")
+NO_INPUTS = Sentence("it has no inputs")
+INPUTS_INCOMPLETE = Sentence("{tensors} is not wholly in the dump")
+INPUTS_INCOMPLETE_NOR = Sentence(
+    "{tensors} is not wholly in the dump, nor was {operator}, which runs before it in other steps"
+)
+FROM_MISSING_RANK = Sentence("it may have got them from a rank that is not in the dump")
+FROM_MISSING_RANK_NOR = Sentence(
+    "it may have got them from a rank that is not in the dump, nor was {operator}, which runs "
+    "before it in other steps"
+)
+INPUTS_NOT_DUMPED = Sentence("its inputs were not dumped")
+INPUTS_NOT_DUMPED_NOR = Sentence(
+    "its inputs were not dumped, nor was {operator}, which runs before it in other steps"
+)
+UNEXPLAINED = Sentence("what it read is bad, and nothing before it tells why")
+IN_A_CIRCLE = Sentence("all that is bad seems to come from something else that is")
+MADE_INPUT = Sentence("it made {tensor} of {operator}, by other steps")
+MADE_INPUT_NOR = Sentence(
+    "it made {tensor} of {operator}, by other steps (nor is {others}, from which that may come)"
+)
+WAS_CLEAN = Sentence("{tensor} of {operator} was clean")
+OUTPUT_CUT_OFF = Sentence(
+    "its inputs are clean, its output is cut off; {tensor} of {operator} shows it"
+)
+LITTLE_DUMPED = Sentence("little of it is in the dump; {tensor} of {operator} shows it")
+ONLY_INPUTS_DUMPED = Sentence("only inputs were dumped")
+ONLY_INPUTS_DUMPED_AFTER = Sentence(
+    "only inputs were dumped; {operator} ran before it and read clean values"
+)
+NO_MAKER = Sentence("no operator in the dump made it")
+CLEAN_AT_ADDRESS = Sentence("{operator} wrote clean values to its address")
+SAME_ON_ALL_RANKS = Sentence("all ranks get the same from it, and {other} has other values")
+REPLICATED = Sentence("it is replicated, and {other} has other values")
+
 # compare
 
 OTHER_OPERATORS = Counted("{n} other operator", "{n} other operators")
@@ -125,6 +197,10 @@ STATUS = Sentence("{masks}: {meaning}")
 NOT_DUMPED = Sentence("not dumped")
 FINITE = Sentence("finite")
 FINITE_UP_TO = Sentence("finite, up to {reach}; {dtype} ends at {largest}")
+TENSOR_BAD = Sentence("{tensor} has {counts}")
+TENSOR_BAD_AT = Sentence("{tensor} has {counts}, the first at {where}")
+TENSOR_SATURATED = Sentence("{tensor} has {n} elements at the largest value of {dtype}")
+TENSOR_STATUS = Sentence("{tensor} is {status}")
 AND_MORE_TENSORS = Sentence("{tensor}; {tensors}")
 OVERFLOWS_REACH = Sentence("{overflows} of {operators}: {places}")
 
