@@ -33,6 +33,8 @@ COMMANDS = {
     "stats": ["stats {a} --level full", "stats {a} -o {out}/t.parquet"],
     "show": ["show {tensor}:output.0"],
     "triage": ["triage {a}"],
+    "follow": ["follow {a} --settle 0 --until-idle 0 -o {out}/run.arrow"],
+    "browse": ["browse {a}"],  # which needs a terminal
     "compare": ["compare {a} {b} -o {out}/t.csv"],
     "overflow": ["overflow {overflow}"],
     "watcher": ["watcher {watcher}"],

@@ -74,7 +74,7 @@ def test_what_cannot_be_compared_is_exit_code_3(
     path.write_bytes(path.read_bytes()[:-1])
     code, out, _ = run(capsys, tmp_path)
     assert code == 3
-    assert out.splitlines()[1] == "1 tensor not compared (-v)"
+    assert out.splitlines()[1] == "1 tensor not compared: truncated"
     code, out, _ = run(capsys, tmp_path, "-v")
     assert code == 3
     assert f"{path.name}: output.0 truncated: what was seen: the file ends after" in out

@@ -22,7 +22,7 @@ from fastdump._cli.signals import EndingSignals
 _COMMANDS = {
     "ls": "What a dump holds, and what is odd about it; reads headers only.",
     "stats": "Statistics of every tensor, worst first.",
-    "show": "One file: header, tensors, statistics.",
+    "show": "One operator, by name or file: header, tensors, statistics.",
     "browse": "A dump on the whole screen: a tree, tables, tensors, chains.",
     "triage": "Which operator made the first bad value, and what followed.",
     "follow": "Read a dump while a run writes it; tell at once where it went bad.",
@@ -96,7 +96,7 @@ def _command_line(no_pager: bool) -> None:  # `fastdump._cli.pager` asks for it
       fastdump ls DUMP_DIR                        what was dumped, from the headers only
       fastdump stats DUMP_DIR                     statistics of every tensor, worst first
       fastdump stats DUMP_DIR -o stats.parquet    ... and all of them in a file
-      fastdump show FILE                          one file: header, tensors, statistics
+      fastdump show DUMP_DIR '*layers.2*qk'       one operator: header, tensors, statistics
       fastdump triage DUMP_DIR                    where the first bad value came from
       fastdump follow DUMP_DIR                    the same while the run goes on
       fastdump compare RUN_A RUN_B                which operator diverges first, and how far

@@ -184,12 +184,11 @@ def _remarks(
             dtype=row.dtype_a or "",
             other=row.dtype_b or "",
         )
-    n_damaged = summary["pairs"] - summary["status"].get("ok", 0)
-    n_left = summary["status"].get(_NOT_COMPARED, 0)
-    if n_damaged - n_left > 0:
-        yield say.NOT_WHOLE(pairs=say.PAIRS(n_damaged - n_left))
-    if n_left:
-        yield say.NOT_REACHED(pairs=say.PAIRS(n_left))
+    for status, n in summary["status"].items():
+        if status == _NOT_COMPARED:
+            yield say.NOT_REACHED(pairs=say.PAIRS(n))
+        elif status not in ("ok", *NO_PARTNER):
+            yield say.OF_STATUS(tensors=say.TENSORS(n), status=status)
     for status, only, only_casts in zip(NO_PARTNER, _ONLY, _ONLY_CASTS, strict=True):
         n_casts = casts.get(status, 0)
         n_others = summary["status"].get(status, 0) - n_casts

@@ -35,10 +35,13 @@ def answer_of(
     """
     remarks = list(notes)
     n_same = counts.get("same", 0)
+    if len(findings) > 1:
+        remarks.append(_reach(findings))
     if findings and n_same:
         remarks.append(say.N_SAME(n_same))
     if unchecked:
-        remarks.append(say.N_UNCHECKED(len(unchecked)))
+        statuses = ", ".join(dict.fromkeys(one.status for one in unchecked))
+        remarks.append(say.UNCHECKED(tensors=say.TENSORS(len(unchecked)), statuses=statuses))
     by_watcher = check == "watcher"
     if findings:
         headline, style = _headline(findings[0], by_watcher=by_watcher), BAD
@@ -90,8 +93,6 @@ def _facts(findings: Sequence[WatcherComparison], *, by_watcher: bool) -> Iterat
         yield "who", _who(first.suspects)
     elif first.address:
         yield "who", say.NOBODY_KNOWN()
-    if len(findings) > 1:
-        yield "reach", _reach(findings)
 
 
 def _who(suspects: Sequence[Suspect]) -> str:
@@ -105,5 +106,5 @@ def _who(suspects: Sequence[Suspect]) -> str:
 def _reach(findings: Sequence[WatcherComparison]) -> str:
     ranks = {finding.rank for finding in findings if finding.rank is not None}
     steps = {finding.step for finding in findings if finding.step is not None}
-    tensors, places = say.TENSORS(len(findings)), ranks_and_steps_text(ranks, steps)
+    tensors, places = say.N_CHANGED(len(findings)), ranks_and_steps_text(ranks, steps)
     return say.AGAIN(times=tensors, places=places) if places else tensors
