@@ -12,11 +12,13 @@ import asyncio
 import re
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
 from fastdump._browse.app import BrowseApp
 from fastdump._browse.table_view import TableView
@@ -36,7 +38,8 @@ class Driven:
 
     async def settle(self) -> None:
         """Wait for what threads do, and for what that leads to."""
-        await self.app.workers.wait_for_complete()
+        with suppress(WorkerCancelled):  # as those of a program are that ends by itself
+            await self.app.workers.wait_for_complete()
         await self._pilot.pause()
 
     async def press(self, *keys: str) -> list[str]:
