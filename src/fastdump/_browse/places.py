@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fastdump import _core
 from fastdump._browse.health import BAD, CLEAN, INCOMPLETE, MASKED, UNKNOWN
+from fastdump._op_name import after_layer
 from fastdump._table.arrow_column import codes_of, integer_array
 from fastdump._words.places import operator_text
 from fastdump._words.printable import printable
@@ -175,17 +175,7 @@ def _operators(table: StatsTable) -> _Level:
         type_code, name_code = divmod(int(pair_at[key]), len(names) + 1)
         op_type = types[type_code - 1] if type_code else None
         op_name = names[name_code - 1] if name_code else None
-        named = op_name and _after_layer(op_name)
+        named = op_name and (after_layer(op_name) or op_name)
         return operator_text(named, op_type) or "no name"
 
     return _Level("op_name", position[codes.reshape(-1)], title)
-
-
-def _after_layer(op_name: str) -> str:
-    """Return what follows the number of the layer, which stands above; all if nothing does."""
-    found = _core.layer_number(op_name)
-    if found is None:
-        return op_name
-    _, _, end = found
-    rest = op_name.encode("utf-8", "surrogatepass")[end:].decode("utf-8", "surrogatepass")
-    return rest.lstrip("./_") or op_name

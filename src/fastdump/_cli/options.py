@@ -28,6 +28,14 @@ paths_argument = click.argument(
 )
 
 
+root_option = click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where the files of a table are now, if they were moved.",
+)
+
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document, for programs."
 )

@@ -17,7 +17,7 @@ from fastdump._cli import exit_codes
 from fastdump._cli.completion import complete_target
 from fastdump._cli.console import print_fitted
 from fastdump._cli.json_document import print_json
-from fastdump._cli.options import json_option, reading_options, selection_options
+from fastdump._cli.options import json_option, reading_options, root_option, selection_options
 from fastdump._cli.pager import paged
 from fastdump._cli.scanning import scan_paths
 from fastdump._cli.unread import is_unread
@@ -43,12 +43,7 @@ _MAX_NAMES = 20
     metavar="PATH... [NAME[:TENSOR]]",
     shell_complete=complete_target,
 )
-@click.option(
-    "--root",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Where the files of a table are now, if they were moved.",
-)
+@root_option
 @selection_options
 @click.option(
     "--slice",

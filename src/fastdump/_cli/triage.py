@@ -15,6 +15,7 @@ from fastdump._cli.options import (
     paths_argument,
     placing_options,
     reading_options,
+    root_option,
     rows_option,
     selection_options,
     verbose_option,
@@ -29,12 +30,7 @@ from fastdump._triage.text import DEFAULT_ROWS
 
 @click.command("triage")
 @paths_argument
-@click.option(
-    "--root",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Where the files of a table are now, if they were moved.",
-)
+@root_option
 @selection_options
 @verbose_option
 @click.option(

@@ -35,9 +35,15 @@ def in_layer(op_name: str) -> str:
     A name without a layer, or with nothing after it, is returned as it is.
     """
     found = _core.layer_number(op_name)
+    within = after_layer(op_name)
+    return op_name if found is None or not within else IN_LAYER(layer=found[0], operator=within)
+
+
+def after_layer(op_name: str) -> str:
+    """Return what follows the number of the layer; "" without a layer, or with nothing after it."""
+    found = _core.layer_number(op_name)
     if found is None:
-        return op_name
-    layer, _, end = found
-    within = op_name.encode("utf-8", "surrogatepass")[end:].decode("utf-8", "surrogatepass")
-    within = within.lstrip("./_ ")
-    return IN_LAYER(layer=layer, operator=within) if within else op_name
+        return ""
+    _, _, end = found
+    rest = op_name.encode("utf-8", "surrogatepass")[end:].decode("utf-8", "surrogatepass")
+    return rest.lstrip("./_ ")
