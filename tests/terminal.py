@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -9,8 +10,9 @@ from pathlib import Path
 
 TMUX = shutil.which("tmux")
 
+_NUMBERS = itertools.count()
 _MOST_LOOKS = 5000
-_SAME_LOOKS = 8
+_SAME_LOOKS = 25
 """A screen that is the same so often has come to rest."""
 _WAITING = "sleep"
 """The program that keeps the terminal open when the command is done."""
@@ -22,9 +24,10 @@ class Terminal:
     """A terminal of some size in which a shell runs a command."""
 
     def __init__(
-        self, command: str, *, width: int, height: int, socket: Path, cwd: Path, path: str = ""
+        self, command: str, *, width: int = 80, height: int = 24, cwd: Path, path: str = ""
     ) -> None:
-        self._socket = str(socket)
+        # One of its own: a server that ends may still have that of the terminal before.
+        self._socket = str(cwd / f"tmux{next(_NUMBERS)}")
         shell = f"printf '$ %s\\n' \"$SHOWN\"; {command}; exec sleep 600"
         # What the server of this socket runs inherits the environment, and no more than this.
         self._environment = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,7 @@ if tuple(map(int, version("rich").split(".")[:2])) < (14, 2):  # the oldest that
     pytest.skip("textual needs rich 14.2 or newer", allow_module_level=True)
 
 from browse_screens import PAGE, Driven, drive, page_with_screens
+from terminal import TMUX, Terminal
 
 from fastdump._browse import app as browse_app
 from fastdump._browse.columns import STATS_COLUMNS, aligned, fitted, gap_of, short_count
@@ -673,46 +675,13 @@ def _rounded(page: str) -> str:
 
 # In a real terminal
 
-_TMUX = shutil.which("tmux")
-_MOST_LOOKS = 3000
 
-
-class Tmux:
-    """A terminal of 80x24 that runs one command."""
-
-    def __init__(self, directory: Path, command: list[str]) -> None:
-        self._socket = str(directory / "tmux")
-        self("new-session", "-d", "-x", "80", "-y", "24", *command)
-
-    def __call__(self, *arguments: str) -> str:
-        assert _TMUX is not None
-        command = [_TMUX, "-S", self._socket, "-f", os.devnull, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-        return done.stdout
-
-    def until(self, text: str) -> str:
-        """Return the screen as soon as it shows a text."""
-        screen = ""
-        for _ in range(_MOST_LOOKS):
-            screen = self("capture-pane", "-p")
-            if text in screen:
-                return screen
-        pytest.fail(f"no {text!r} on the screen:\n{screen}")
-
-    def __enter__(self) -> Tmux:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self("kill-server")
-
-
-@pytest.mark.skipif(_TMUX is None, reason="tmux is not installed")
+@pytest.mark.skipif(TMUX is None, reason="tmux is not installed")
 def test_in_tmux(demo: DemoDump, tmp_path: Path) -> None:
     """The first bad tensor and the origin of its values are a few keys away."""
-    command = [sys.executable, "-m", "fastdump", "browse", str(demo.directory)]
+    command = shlex.join([sys.executable, "-m", "fastdump", "browse", str(demo.directory)])
     # What comes after the program shows that it has left the whole screen.
-    shell = f"{subprocess.list2cmdline(command)}; echo code $?; exec sleep 600"
-    with Tmux(tmp_path, ["sh", "-c", shell]) as tmux:
+    with Terminal(f"{command}; echo code $?", cwd=tmp_path) as tmux:
         tmux.until("119 bad")
         tmux("send-keys", "n")
         tmux.until("NaN or +Inf")
