@@ -146,6 +146,18 @@ def test_how_far_values_jump_is_told(tmp_path: Path) -> None:
     assert what == "  what      values are 4,096 times larger than before"
 
 
+def test_scattered_elements_of_two_kinds(tmp_path: Path) -> None:
+    """Without a rectangle, the share of bad elements is told once."""
+    ones = np.ones((6, 8), np.float16)
+    bad = ones.copy()
+    bad[0, 1], bad[2, 4], bad[5, 0] = np.nan, np.inf, np.nan
+    write_op(tmp_path, "MatMulV2", "l.1/up", at=1, inputs=[ones], outputs=[bad])
+    headline, _, what, *_ = lines_of(fastdump.triage(tmp_path), None)
+    assert headline == "rank 1, step 0: NaN/+Inf first appears in l.1/up"
+    expected = "  what      3 of 48 float16 elements are bad (2 NaN, 1 +Inf): scattered: "
+    assert what == f"{expected}3 of 6 along axis 0, 3 of 8 along axis 1"
+
+
 def test_an_interrupted_triage_says_so_in_its_headline(demos: Demos) -> None:
     table = fastdump.stats(demos.model, level="full", rank=1)
     part = fastdump.StatsTable(table, skipped={"not finished when interrupted": 7})

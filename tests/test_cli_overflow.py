@@ -107,6 +107,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, tmp_path)
     assert list(found) == [
         *("fastdump", "question", "sentence", "clean", "findings", "notes", "records", "skipped"),
+        "pattern",
     ]
     returned = json.dumps(fastdump.overflow(tmp_path).to_dict())
     assert found == {"fastdump": fastdump.__version__, **json.loads(returned)}

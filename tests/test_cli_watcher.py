@@ -120,7 +120,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(out)
     assert list(found) == [
         *("fastdump", "question", "sentence", "clean", "findings", "notes"),
-        *("check", "counts", "comparisons", "skipped"),
+        *("check", "counts", "comparisons", "skipped", "pattern"),
     ]
     document = json.dumps(fastdump.watcher(tmp_path).to_dict())
     assert found == {"fastdump": fastdump.__version__, **json.loads(document)}

@@ -45,6 +45,12 @@ class Damage:
     words: str
     place: str | None
 
+    @property
+    def where(self) -> str:
+        """The place, or else the words without the share of elements: where that was told."""
+        share = f"{self.bad:,} of {self.size:,} elements"
+        return self.place or self.words.removeprefix(share).lstrip(",: ")
+
 
 def is_not_finite(elements: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which elements are NaN or infinite."""

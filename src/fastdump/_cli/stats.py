@@ -199,11 +199,9 @@ def _print(
         console.print()
     print_lines(console, text_table.lines(ellipsis=ellipsis_of(console)))
     hints = []
-    first = "worst" if order == "worst" else "first"
+    which = f"{len(shown):,} worst" if order == "worst" else f"first {len(shown):,}, by {order},"
     if len(shown) < len(table):
-        hints.append(
-            f"{len(shown):,} {first} of {len(table):,} rows; -n 0 prints all, -o FILE writes them"
-        )
+        hints.append(f"{which} of {len(table):,} rows; -n 0 prints all, -o FILE writes them")
     if text_table.dropped:
         hints.append(dropped_text(text_table))
     if table.bad.any():

@@ -47,7 +47,7 @@ def shortest_pattern(op_name: str, op_names: Iterable[str]) -> str:
     >>> shortest_pattern("model.layers.2.attn/MatMul_qk", names)
     '*layers.2*qk'
     """
-    whole = exact_pattern(op_name)
+    whole = re.sub("^-", "[-]", _quoted(op_name))  # a command would take it for an option
     names = list(dict.fromkeys(op_names))
     is_same = _core.match_op_names([whole], names)
     # Names that files cannot tell apart are one name here.
@@ -68,11 +68,6 @@ def shortest_pattern(op_name: str, op_names: Iterable[str]) -> str:
         n_readings += 1
         rivals += found[:: len(found) // _NEW_RIVALS + 1]
     return whole
-
-
-def exact_pattern(op_name: str) -> str:
-    """Return a shell pattern that selects a name as it stands; parameters as above."""
-    return re.sub("^-", "[-]", _quoted(op_name))  # a command would take it for an option
 
 
 def _cost(pattern: str) -> tuple[int, str]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from fastdump._arguments import Engine, parallelism
 from fastdump._core import Progress
 from fastdump._dump.absence import no_dump_error
-from fastdump._dump.dump import Dump, empty_error, open, scan_of
+from fastdump._dump.dump import Dump, empty_error, open, operator_names, scan_of
 from fastdump._dump.operator import Operator
+from fastdump._op_name.shortest_pattern import shortest_pattern
 from fastdump._overflow.joining import Join, OperatorFiles
 from fastdump._overflow.record_files import FoundRecord, record_files
 from fastdump._overflow.records import (
@@ -125,7 +126,22 @@ def overflow(
         for unit in record.units
         if unit.overflowed and (not of_operators or (unit.operator and unit.operator.tensors))
     )
-    return OverflowReport(sentence_of(records, findings), findings, records, table, dump.skipped)
+    return OverflowReport(
+        sentence_of(records, findings),
+        findings,
+        records,
+        table,
+        dump.skipped,
+        _pattern(dump, findings),
+    )
+
+
+def _pattern(dump: Dump, findings: tuple[OverflowFinding, ...]) -> str | None:
+    """Return what selects the operator of the first overflow alone; None if it is not known."""
+    operator = findings[0].unit.operator if findings else None
+    if operator is None or operator.op_name is None:
+        return None
+    return shortest_pattern(operator.op_name, operator_names(dump))
 
 
 def _when(found: FoundRecord) -> tuple[bool, int]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastdump._json import document
-from fastdump._op_name.shortest_pattern import exact_pattern
 from fastdump._overflow.answer import answer_of
 from fastdump._overflow.records import OverflowFinding, OverflowRecord
 from fastdump._overflow.text import (
@@ -47,6 +46,9 @@ class OverflowReport(Report):
         was found.
     skipped
         How many files were not read because they are no dumps, by reason.
+    pattern
+        A shell pattern that selects the name of the first overflow's operator, and no other:
+        ``*layers.2*qk``. None if the operator is not known.
     """
 
     question: ClassVar = "overflow"
@@ -56,6 +58,7 @@ class OverflowReport(Report):
     records: tuple[OverflowRecord, ...]
     table: StatsTable | None
     skipped: Mapping[str, int]
+    pattern: str | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -74,7 +77,11 @@ class OverflowReport(Report):
         return list(self.table[has_no_tensor & ~is_ok])
 
     def _details(self) -> dict[str, Any]:
-        return {"records": document(self.records), "skipped": dict(self.skipped)}
+        return {
+            "records": document(self.records),
+            "skipped": dict(self.skipped),
+            "pattern": self.pattern,
+        }
 
     def answer(self) -> Answer:
         """Return the first overflow and how its operator looks; or that there is none."""
@@ -82,11 +89,10 @@ class OverflowReport(Report):
 
     def _next_command(self) -> str:
         """Return the command that shows the operator of the first overflow, "" if none is known."""
-        operator = self.findings[0].unit.operator if self.findings else None
-        if operator is None or operator.op_name is None or self.table is None:
+        if self.pattern is None or self.table is None:
             return ""
-        first, pattern = self.findings[0], exact_pattern(operator.op_name)
-        return show_command(self.table.roots, pattern, rank=first.rank, step=first.step)
+        first = self.findings[0]
+        return show_command(self.table.roots, self.pattern, rank=first.rank, step=first.step)
 
     def in_full(
         self,

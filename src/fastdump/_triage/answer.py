@@ -160,8 +160,8 @@ def _what(kind: str, origin: Origin) -> str:
     places |= {"counts": counts} if is_mixed else {"bad": _names_of_bad(row)}
     if damage is None:
         return (say.ELEMENTS_BAD_MIXED if is_mixed else say.ELEMENTS_BAD)(**places)
-    where = damage.place or damage.words
-    return (say.ELEMENTS_BAD_MIXED_AT if is_mixed else say.ELEMENTS_BAD_AT)(**places, where=where)
+    at = say.ELEMENTS_BAD_MIXED_AT if is_mixed else say.ELEMENTS_BAD_AT
+    return at(**places, where=damage.where)
 
 
 def _inputs(kind: str, origin: Origin) -> str:
@@ -209,6 +209,6 @@ def _suppressed_remarks(suppressed: Sequence[Suppressed]) -> Iterator[str]:
 
 
 def _names_of_bad(row: StatsRow) -> str:
-    """Return ``NaN and +Inf``, the kinds of bad values that a tensor has."""
+    """Return ``NaN/+Inf``, the kinds of bad values that a tensor has."""
     counts = (("NaN", row.nan), ("+Inf", row.pos_inf), ("-Inf", row.neg_inf))
-    return " and ".join(name for name, number in counts if number) or "NaN or Inf"
+    return "/".join(name for name, number in counts if number) or "NaN or Inf"

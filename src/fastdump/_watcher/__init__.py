@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from fastdump import _core
 from fastdump._arguments import paths_text
 from fastdump._dump.absence import no_dump_error
-from fastdump._dump.dump import Dump, empty_error, open
+from fastdump._dump.dump import Dump, empty_error, open, operator_names
+from fastdump._op_name.shortest_pattern import shortest_pattern
 from fastdump._progress import reporting
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._stats import What
@@ -187,7 +188,14 @@ def _report(
         comparisons=comparisons,
         counts=dict(counts),
         skipped=dump.skipped,
+        pattern=_pattern(dump, findings),
     )
+
+
+def _pattern(dump: Dump, findings: tuple[WatcherComparison, ...]) -> str | None:
+    """Return what selects the operator whose output changed first; None if it has no name."""
+    op_name = findings[0].op_name if findings else None
+    return None if op_name is None else shortest_pattern(op_name, operator_names(dump))
 
 
 def _recordings(dump: Dump, check: Check) -> list[Recordings]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fastdump._json import document
-from fastdump._op_name.shortest_pattern import exact_pattern
 from fastdump._report import Report
 from fastdump._watcher.answer import answer_of
 from fastdump._watcher.records import WatcherComparison
@@ -42,6 +41,9 @@ class WatcherReport(Report):
         "no_writer" (no output was dumped that lay exactly there).
     skipped
         How many files were not read because they are no dumps, by reason.
+    pattern
+        A shell pattern that selects the name of the operator whose output changed first, and no
+        other: ``*layers.2*qk``. None if nothing changed, or the operator has no name.
     """
 
     question: ClassVar = "watcher"
@@ -53,6 +55,7 @@ class WatcherReport(Report):
     comparisons: tuple[WatcherComparison, ...]
     counts: Mapping[str, int]
     skipped: Mapping[str, int]
+    pattern: str | None = None
 
     @property
     def clean(self) -> bool:
@@ -71,6 +74,7 @@ class WatcherReport(Report):
             "counts": dict(sorted(self.counts.items())),
             "comparisons": document(self.comparisons),
             "skipped": dict(self.skipped),
+            "pattern": self.pattern,
         }
 
     def answer(self) -> Answer:
@@ -81,11 +85,12 @@ class WatcherReport(Report):
         )
 
     def _next_command(self) -> str:
-        first = self.findings[0] if self.findings else None
-        if first is None or first.op_name is None or first._root is None:
+        if self.pattern is None:
             return ""
-        pattern = exact_pattern(first.op_name)
-        return show_command([first._root], pattern, rank=first.rank, step=first.step)
+        first = self.findings[0]
+        if first._root is None:
+            return ""
+        return show_command([first._root], self.pattern, rank=first.rank, step=first.step)
 
     def in_full(
         self,
