@@ -25,6 +25,7 @@ from fastdump._cli.usage import refusing
 from fastdump._dump.addressed import addressed
 from fastdump._dump.dump import tensors_of
 from fastdump._dump.named import name_and_tensor
+from fastdump._progress import working
 from fastdump._selection import Selection
 from fastdump._show.matches import Matches
 from fastdump._show.text import MAX_ROWS, file_lines
@@ -103,8 +104,11 @@ def command(
     table = source if isinstance(source, StatsTable) else None
     if name is None and not conditions:
         _check_one_file(paths, table)
-    with _opened(source, follow_links=follow_links) as dump:
-        found = addressed(dump, name, Selection.of(conditions), tensor)
+    with working():
+        opened = _opened(source, follow_links=follow_links)
+    with opened as dump:
+        with working("looking for the operator"):
+            found = addressed(dump, name, Selection.of(conditions), tensor)
         if len(found) == 1:
             viewing |= {"as_json": as_json, "follow_links": follow_links}
             # A file that was named itself is shown as it was named.
