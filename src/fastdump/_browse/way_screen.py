@@ -19,7 +19,7 @@ from fastdump._browse.asked import TensorAsked
 from fastdump._browse.columns import aligned
 from fastdump._browse.styled import styled, styled_lines
 from fastdump._browse.tensor_view import heading
-from fastdump._triage.links import CERTAINTY
+from fastdump._triage.links import certainty_of
 from fastdump._triage.ways import Way, Ways, WayStep
 from fastdump._words.places import bad_text
 from fastdump._words.printable import printable
@@ -130,7 +130,7 @@ class WayScreen(Screen[None]):
             ("op_name", [one.op_name or "no name" for one in records]),
             ("tensor", [one.tensor_name for one in records]),
             ("bad", [bad_text(one.nan, one.pos_inf, one.neg_inf) for one in records]),
-            ("link", ["origin", *(_certainty(step) for step in way.steps[1:])]),
+            ("link", ["origin", *(certainty_of(step.known_by) for step in way.steps[1:])]),
         ]
         columns = [(title, texts) for title, texts in columns if any(texts)]
         widths = {title: max(map(cell_len, [title, *texts])) for title, texts in columns}
@@ -173,9 +173,3 @@ def _row_of(step: WayStep) -> int | None:
 
 def _number(number: int | None) -> str:
     return "" if number is None else str(number)
-
-
-def _certainty(step: WayStep) -> str:
-    """Return how sure the best of what a link is known by is."""
-    ranks = list(CERTAINTY)
-    return CERTAINTY[min(step.known_by, key=ranks.index)]

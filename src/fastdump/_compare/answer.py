@@ -77,9 +77,7 @@ def _facts(
     yield "reach", _reach([other for other in later if _identity(other) != name])
     again = [other for other in later if _identity(other) == name]
     if again:
-        ranks = {other.rank for other in again if other.rank is not None}
-        steps = {other.step for other in again if other.step is not None}
-        times, places = say.TIMES(len(again)), ranks_and_steps_text(ranks, steps)
+        times, places = say.TIMES(len(again)), ranks_and_steps_text(again)
         yield "again", say.AGAIN(times=times, places=places) if places else times
 
 

@@ -494,7 +494,10 @@ def tensors_of(dump: Dump, found: Operator) -> list[Tensor]:
 
 def _matching(dump: Dump, text: str) -> Positions:
     """Return the files whose operators a text names, as ``dump[text]`` reads it."""
-    select = lambda selection: dump.selected(selection)._decided()  # noqa: E731
+
+    def select(selection: Selection) -> Positions:
+        return dump.selected(selection)._decided()
+
     return positions_matching(text, dump._files, dump._decided(), select)
 
 

@@ -127,9 +127,7 @@ def _reach(findings: Sequence[OverflowFinding]) -> str:
         for finding in findings
         if (operator := finding.unit.operator) is not None
     }
-    ranks = {finding.rank for finding in findings if finding.rank is not None}
-    steps = {finding.step for finding in findings if finding.step is not None}
-    overflows, places = say.OVERFLOWS(len(findings)), ranks_and_steps_text(ranks, steps)
+    overflows, places = say.OVERFLOWS(len(findings)), ranks_and_steps_text(findings)
     if not operators or not places:
         return overflows
     return say.OVERFLOWS_REACH(

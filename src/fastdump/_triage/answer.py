@@ -11,9 +11,10 @@ from fastdump._table.row import StatsRow
 from fastdump._triage.harmless import ABSORBED, MASK, PADDING, UNINITIALISED
 from fastdump._triage.kinds import HEADROOM, INF, NAN, NORM_JUMP, SATURATED, ZEROS
 from fastdump._triage.records import Finding, OperatorRun, Origin, Suppressed
+from fastdump._triage.sentence import place_text
 from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer
-from fastdump._words.places import bad_text, operator_text, ranks_and_steps_text, where_text
+from fastdump._words.places import bad_text, operator_text, ranks_and_steps_text
 from fastdump._words.quantities import (
     is_integer,
     number_text,
@@ -72,13 +73,6 @@ def answer_of(
     return Answer(headline, style, facts, next_command, tuple(remarks))
 
 
-def place_of(operator: OperatorRun) -> str:
-    """Return ``rank 1, step 3``, as far as it is known."""
-    if operator.rank is None:
-        return where_text(device=operator.device, step=operator.step)
-    return where_text(rank=operator.rank, step=operator.step)
-
-
 def _headline(finding: Finding) -> str:
     origin = finding.origin
     if origin is None:
@@ -86,7 +80,7 @@ def _headline(finding: Finding) -> str:
     operator = origin.operator
     name = in_layer(operator.op_name) if operator.op_name else operator.op_type
     headline = _happened(finding.kind, origin, name or ", ".join(operator.paths))
-    place = place_of(operator)
+    place = place_text(operator)
     return say.AT_PLACE(place=place, answer=headline) if place else headline
 
 
@@ -194,9 +188,7 @@ def _reach(finding: Finding) -> str:
 
 
 def _again(also: Sequence[OperatorRun]) -> str:
-    ranks = {run.rank for run in also if run.rank is not None}
-    steps = {run.step for run in also if run.step is not None}
-    times, places = say.TIMES(len(also)), ranks_and_steps_text(ranks, steps)
+    times, places = say.TIMES(len(also)), ranks_and_steps_text(also)
     return say.AGAIN(times=times, places=places) if places else times
 
 

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -39,6 +40,12 @@ CERTAINTY: Final = {
     ORDER: "guess",
 }
 """From best to worst."""
+
+
+def certainty_of(known_by: Iterable[str]) -> str:
+    """Return how sure the best of several is: "exact", "probable", "likely" or "guess"."""
+    ranks = list(CERTAINTY)
+    return CERTAINTY[min(known_by, key=ranks.index)]
 
 
 class Links:

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from fastdump._array.damage import Damage
 from fastdump._table.row import StatsRow
 from fastdump._triage.kinds import Jump
-from fastdump._triage.links import CERTAINTY
+from fastdump._triage.links import certainty_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,7 @@ class Infected:
     @property
     def certainty(self) -> str:
         """How sure the best of `known_by` is: "exact", "probable", "likely" or "guess"."""
-        ranks = list(CERTAINTY)
-        return CERTAINTY[min(self.known_by, key=ranks.index)]
+        return certainty_of(self.known_by)
 
 
 @dataclass(frozen=True, slots=True)

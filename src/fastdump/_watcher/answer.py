@@ -104,7 +104,5 @@ def _who(suspects: Sequence[Suspect]) -> str:
 
 
 def _reach(findings: Sequence[WatcherComparison]) -> str:
-    ranks = {finding.rank for finding in findings if finding.rank is not None}
-    steps = {finding.step for finding in findings if finding.step is not None}
-    tensors, places = say.N_CHANGED(len(findings)), ranks_and_steps_text(ranks, steps)
+    tensors, places = say.N_CHANGED(len(findings)), ranks_and_steps_text(findings)
     return say.AGAIN(times=tensors, places=places) if places else tensors

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from fastdump._words.catalogue import IN_RANK, IN_RANKS, IN_STEP, IN_STEPS
 from fastdump._words.printable import printable
@@ -15,12 +16,24 @@ def where_text(**numbers: int | None) -> str:
     return ", ".join(f"{name} {number}" for name, number in numbers.items() if number is not None)
 
 
-def ranks_and_steps_text(ranks: Iterable[int], steps: Iterable[int]) -> str:
-    """Return ``ranks 2-3, step 4``; "" if there are none of either."""
-    parts = [(ranks, IN_RANK, IN_RANKS), (steps, IN_STEP, IN_STEPS)]
+class Placed(Protocol):
+    """Something of one rank and step, as far as they are known."""
+
+    @property
+    def rank(self) -> int | None: ...
+    @property
+    def step(self) -> int | None: ...
+
+
+def ranks_and_steps_text(placed: Sequence[Placed]) -> str:
+    """Return ``ranks 2-3, step 4``; "" if none of either is known."""
+    parts = [
+        ([one.rank for one in placed], IN_RANK, IN_RANKS),
+        ([one.step for one in placed], IN_STEP, IN_STEPS),
+    ]
     texts = []
     for numbers, one, several in parts:
-        found = sorted(set(numbers))
+        found = sorted({number for number in numbers if number is not None})
         if found:
             texts.append((one if len(found) == 1 else several)(numbers=integers_text(found)))
     return ", ".join(texts)
