@@ -62,11 +62,14 @@ std::optional<double> parse_real(std::string_view cell) {
   const std::errc error = parse_whole(cell, value);
   if (error == std::errc{}) return value;
   if (error != std::errc::result_out_of_range) return std::nullopt;
-  // GCC 11 says that of subnormal numbers too.
+#ifdef __GLIBCXX__
+  // The library of GCC 11 says that of subnormal numbers, too.
   long double wide = 0;
   if (parse_whole(cell, wide) != std::errc{}) return std::nullopt;
   value = static_cast<double>(wide);
-  return std::isfinite(value) && value != 0 ? std::optional(value) : std::nullopt;
+  if (std::isfinite(value) && value != 0) return value;
+#endif
+  return std::nullopt;
 }
 
 bool is_beyond_float64(std::string_view cell, double value) {

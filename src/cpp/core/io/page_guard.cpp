@@ -85,7 +85,8 @@ void pass_on(Place& place, int signal, siginfo_t* info, void* context) {
   const struct sigaction& previous = place.previous;
   if (is_ignored(previous) && !is_fault(info)) return;
   if (is_default(previous) || is_ignored(previous)) return end_by_default(signal, info);
-  if ((previous.sa_flags & SA_RESETHAND) != 0 && place.is_spent.exchange(true)) {
+  if ((static_cast<unsigned>(previous.sa_flags) & SA_RESETHAND) != 0 &&
+      place.is_spent.exchange(true)) {
     return end_by_default(signal, info);
   }
   // A handler that jumps out sets the mask that it wants, as it would without us.
