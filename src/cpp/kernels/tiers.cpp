@@ -1,7 +1,7 @@
 #include "kernels/tiers.hpp"
 
 #if defined(__x86_64__)
-#include <cpuid.h>
+#include "kernels/x86_cpu.hpp"
 #endif
 
 namespace fastdump::kernels {
@@ -18,31 +18,14 @@ extern const Tier tier_avx512;
 extern const Tier tier_neon;
 #endif
 
-#if defined(FASTDUMP_HAVE_AVX2)
-namespace {
-
-// clang's __builtin_cpu_supports() does not know it.
-bool has_f16c() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-}
-
-}  // namespace
-#endif
-
 std::span<const TierChoice> compiled_tiers() {
   static const TierChoice kTiers[] = {
 #if defined(__x86_64__)
 #if defined(FASTDUMP_HAVE_AVX512)
-      {&tier_avx512, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                         __builtin_cpu_supports("avx512cd") &&
-                         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("fma") &&
-                         __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")},
+      {&tier_avx512, cpu_has_avx512()},
 #endif
 #if defined(FASTDUMP_HAVE_AVX2)
-      {&tier_avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c() &&
-                       __builtin_cpu_supports("bmi2")},
+      {&tier_avx2, cpu_has_avx2()},
 #endif
       {&tier_baseline, true},
 #elif defined(__aarch64__)
