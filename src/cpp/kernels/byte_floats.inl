@@ -143,10 +143,15 @@ struct ByteExtremes {
 // 16-bit lanes 8 * kQuarter and on, each as the upper end of 64 bits.
 template <std::size_t kQuarter>
 inline Vec<double> spread(__m512i tops) {
-  constexpr __mmask32 kUpper = 0x88888888;
   constexpr auto kFirst = static_cast<std::int64_t>(kQuarter * kWidth<double>);
   const Vec<std::int64_t> lanes = Vec<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7} + kFirst;
-  return (Vec<double>)_mm512_maskz_permutexvar_epi16(kUpper, (__m512i)(lanes << 48), tops);
+  auto index = (__m512i)(lanes << 48);
+  __mmask32 upper = 0x88888888;
+#if defined(__clang__)
+  // What it knows it takes apart, into more instructions than the one that is meant.
+  __asm__("" : "+v"(index), "+Yk"(upper));
+#endif
+  return (Vec<double>)_mm512_maskz_permutexvar_epi16(upper, index, tops);
 }
 
 // Adds n elements, whole registers, to the sums and, with kExtremes, to the extremes. False, and

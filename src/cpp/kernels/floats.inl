@@ -398,6 +398,7 @@ inline void add_group(const std::byte* p, std::size_t n, FloatExtremes<F>& extre
         max = x > max ? x : max;
         min = x < min ? x : min;
       }
+      if constexpr (sizeof(Bits) == 2) step = unknown(step);
     }
     const auto add = [](Vec<double> x, Vec<double>& to_sum, Vec<double>& to_squares) {
       to_sum += x;

@@ -19,6 +19,15 @@ inline V load(const void* p) {
   return v;
 }
 
+// p, of which the compiler does not know that it has loaded from there already: clang would take
+// parts of a register that it holds out of it, lane by lane, where a load costs nothing.
+inline const std::byte* unknown(const std::byte* p) {
+#if defined(__clang__)
+  __asm__("" : "+r"(p));
+#endif
+  return p;
+}
+
 // Asks for nbytes at p, which loads will need later and which need not be there: no processor looks
 // beyond a page by itself.
 inline void prefetch(const std::byte* p, std::size_t nbytes) {

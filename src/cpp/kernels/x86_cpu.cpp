@@ -15,7 +15,7 @@ constexpr bool has_all(std::uint32_t word, std::uint32_t wanted) {
 }
 
 // Names and positions are those of the manual: CPUID leaf 1 and leaf 7, subleaf 0.
-constexpr std::uint32_t kFma = 12, kOsxsave = 27, kAvx = 28, kF16c = 29;                // 1, ECX
+constexpr std::uint32_t kFma = 12, kPopcnt = 23, kOsxsave = 27, kAvx = 28, kF16c = 29;  // 1, ECX
 constexpr std::uint32_t kBmi1 = 3, kAvx2 = 5, kBmi2 = 8;                                // 7, EBX
 constexpr std::uint32_t kAvx512f = 16, kAvx512dq = 17, kAvx512cd = 28, kAvx512bw = 30;  // 7, EBX
 constexpr std::uint32_t kAvx512vl = 31;                                                 // 7, EBX
@@ -58,7 +58,7 @@ const Features& features() {
 
 bool cpu_has_avx2() {
   return has_all(features().saved, bits(kXmm, kYmm)) &&
-         has_all(features().leaf_1_ecx, bits(kFma, kAvx, kF16c)) &&
+         has_all(features().leaf_1_ecx, bits(kFma, kPopcnt, kAvx, kF16c)) &&
          has_all(features().leaf_7_ebx, bits(kBmi1, kAvx2, kBmi2));
 }
 

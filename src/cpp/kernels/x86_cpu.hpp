@@ -6,7 +6,7 @@
 
 namespace fastdump::kernels {
 
-// AVX2, FMA, F16C, BMI and BMI2.
+// AVX2, FMA, F16C, BMI, BMI2 and POPCNT.
 bool cpu_has_avx2();
 
 // AVX2 and its companions, and AVX-512 F, CD, BW, DQ, VL and VBMI.
