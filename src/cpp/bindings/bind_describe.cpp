@@ -9,14 +9,6 @@
 namespace fastdump::bindings {
 namespace {
 
-// Text from a file need not be UTF-8.
-py::str to_text(const std::string& bytes) {
-  PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()),
-                                        "backslashreplace");
-  if (text == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::str>(text);
-}
-
 py::object to_format(std::int64_t number) {
   const std::string_view name = tensor_format_name(number);
   return name.empty() ? py::str(std::to_string(number)) : py::str(name);

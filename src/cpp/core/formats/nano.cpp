@@ -12,8 +12,8 @@
 namespace fastdump {
 namespace {
 
-constexpr std::size_t kLengthNbytes = 8;
-constexpr std::uint64_t kMagic = 0x5A5A5A5A;
+constexpr std::size_t kTlvLengthNbytes = 8;
+constexpr std::uint64_t kNanoMagic = 0x5A5A5A5A;
 
 enum class List : std::uint32_t { inputs = 4, outputs = 5 };
 enum class Detail : std::uint32_t { shape = 0, origin_shape = 1, original_op_name = 2 };
@@ -97,20 +97,20 @@ void read_list(ByteCursor list, Io io, std::size_t n_others, FileDescription& de
 }  // namespace
 
 bool has_nano_magic(std::span<const std::byte> head) {
-  return head.size() >= kLengthNbytes + 4 &&
-         ByteCursor::little_endian(head.subspan(kLengthNbytes, 4)) == kMagic;
+  return head.size() >= kTlvLengthNbytes + 4 &&
+         ByteCursor::little_endian(head.subspan(kTlvLengthNbytes, 4)) == kNanoMagic;
 }
 
 std::uint64_t nano_header_end(std::span<const std::byte> head, std::uint64_t file_size) {
   const std::uint64_t length = ByteCursor(head, 0).read_u64("the head length");
-  if (length > file_size - kLengthNbytes || length > kMaxHeaderBytes) {
+  if (length > file_size - kTlvLengthNbytes || length > kMaxHeaderBytes) {
     throw FormatError("nano (TLV) dump: head length " + std::to_string(length) + " at byte 0 is " +
                           (length > kMaxHeaderBytes ? "more than the limit of " : "not within ") +
                           std::to_string(length > kMaxHeaderBytes ? kMaxHeaderBytes : file_size) +
                           " bytes",
                       0);
   }
-  return kLengthNbytes + length;
+  return kTlvLengthNbytes + length;
 }
 
 void describe_nano(std::span<const std::byte> head, std::uint64_t file_size,
@@ -118,8 +118,8 @@ void describe_nano(std::span<const std::byte> head, std::uint64_t file_size,
   const std::uint64_t end = nano_header_end(head, file_size);
   description = FileDescription{};
   description.kind = FileKind::nano;
-  description.header_nbytes = end - kLengthNbytes;
-  ByteCursor header(head.subspan(kLengthNbytes, end - kLengthNbytes), kLengthNbytes);
+  description.header_nbytes = end - kTlvLengthNbytes;
+  ByteCursor header(head.subspan(kTlvLengthNbytes, end - kTlvLengthNbytes), kTlvLengthNbytes);
   header.read_u32("the magic number");
   description.version = "nano " + std::to_string(header.read_u32("a version"));
   // The payloads of inputs come first, whatever the order of the lists.

@@ -18,7 +18,7 @@
 namespace fastdump {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kVersionNbytes = 2;
 constexpr std::int64_t kNd = 2;  // the tensor format of arrays without a special layout
 
@@ -48,7 +48,7 @@ constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
 };
 
 [[noreturn, gnu::cold]] void fail(const std::string& problem) {
-  throw FormatError("npy header: " + problem, kMagic.size() + kVersionNbytes);
+  throw FormatError("npy header: " + problem, kNpyMagic.size() + kVersionNbytes);
 }
 
 // The dictionary's three values, found by their keys: numpy writes it with no nesting but the
@@ -130,7 +130,7 @@ struct Layout {
 
 Layout layout_of(std::span<const std::byte> head) {
   ByteCursor cursor(head, 0);
-  cursor.take(kMagic.size(), "the magic");
+  cursor.take(kNpyMagic.size(), "the magic");
   const auto major = std::to_integer<int>(cursor.take(kVersionNbytes, "the version").front());
   if (major < 1 || major > 3) fail("version " + std::to_string(major) + ", expected 1 to 3");
   const std::uint64_t nbytes =
@@ -143,7 +143,7 @@ Layout layout_of(std::span<const std::byte> head) {
 bool has_npy_magic(std::span<const std::byte> head) {
   // The longest length field is part of it, so that nothing runs past the end of `head`.
   return head.size() >= 12 &&
-         std::ranges::equal(head.first(kMagic.size()), kMagic,
+         std::ranges::equal(head.first(kNpyMagic.size()), kNpyMagic,
                             [](std::byte a, char b) { return static_cast<char>(a) == b; });
 }
 

@@ -15,7 +15,7 @@
 namespace fastdump {
 namespace {
 
-constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr auto kNoFile = std::numeric_limits<std::uint32_t>::max();
 
 // So many files are asked about at once: the turn of a thread costs more than one of them.
 constexpr std::size_t kFilesPerItem = 64;
@@ -41,7 +41,7 @@ struct EarlierFiles {
 
   std::uint32_t find(std::string_view path) const {
     const auto found = numbers.find(path);
-    return found == numbers.end() ? kNone : found->second;
+    return found == numbers.end() ? kNoFile : found->second;
   }
 
   std::unordered_map<std::string_view, std::uint32_t> numbers;  // by path
@@ -89,7 +89,7 @@ class AskRun final : public Pipeline<NoJob, Asker> {
         positions_(positions),
         files_(files),
         shown_(shown),
-        file_at_(positions.size(), kNone),
+        file_at_(positions.size(), kNoFile),
         is_same_(files.states.size()),
         is_other_(files.states.size()) {}
 
@@ -126,7 +126,7 @@ class AskRun final : public Pipeline<NoJob, Asker> {
     // Rows show other bytes than text as a backslash and digits, which a name may have, too.
     if (path.find('\\') != std::string::npos || is_decimal(index_.name_on_disk(position))) return;
     const std::uint32_t file = files_.find(path);
-    if (file == kNone) return;
+    if (file == kNoFile) return;
     file_at_[i] = file;
     (has_state(position, files_.states[file], asker) ? is_same_ : is_other_)[file] = true;
   }
@@ -147,7 +147,7 @@ class AskRun final : public Pipeline<NoJob, Asker> {
 
   // A path that was found twice has one answer.
   bool is_unchanged(std::uint32_t file) const {
-    return file != kNone && is_same_[file] && !is_other_[file];
+    return file != kNoFile && is_same_[file] && !is_other_[file];
   }
 
   const Index& index_;

@@ -22,7 +22,7 @@ constexpr std::string_view kMappingName = "mapping.csv";
 constexpr std::int64_t kMaxMappingBytes = std::int64_t{64} << 20;
 
 // Of a directory that is a root.
-constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr auto kNoParent = std::numeric_limits<std::uint32_t>::max();
 
 int find_status(const std::string& path, Links links, FileStatus& status) {
   return -retry_interrupted([&] { return system().status_of_path(path.c_str(), links, status); });
@@ -102,7 +102,7 @@ void Walk::begin_root(std::uint32_t root, SkippedFiles& skipped) {
     begun.absolute = absolute(begun.path);
     // Rows of several roots must tell them apart.
     if (paths_.size() > 1) begun.shown = begun.path;
-    add_unlisted({root, kNone, {}, identity_of(status)});
+    add_unlisted({root, kNoParent, {}, identity_of(status)});
   } else if (status.type == FileType::regular) {
     add_root_file(root, skipped);
   } else {
@@ -136,7 +136,8 @@ std::size_t Walk::list(std::size_t directory, SkippedFiles& skipped) {
 
 Walk::Place Walk::place_of(const Unlisted& directory) const {
   const Root& root = roots_[directory.root];
-  if (directory.parent == kNone) return {directory.root, true, root.path, {}, directory.identity};
+  if (directory.parent == kNoParent)
+    return {directory.root, true, root.path, {}, directory.identity};
   const Directory& parent = tree_.directories()[directory.parent];
   std::string_view below = parent.relative;
   below.remove_prefix(std::min(below.size(), join_path(root.shown, "").size()));

@@ -57,7 +57,7 @@ class Walk {
   // A directory that is still to be listed.
   struct Unlisted {
     std::uint32_t root;
-    std::uint32_t parent;  // in the tree; kNone: it is the root itself
+    std::uint32_t parent;  // in the tree; kNoParent: it is the root itself
     std::string name;
     Identity identity;
   };
