@@ -12,8 +12,15 @@ set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_CXX_COMPILER ${ZIG} c++ -target ${ZIG_TARGET} -mcpu=baseline -g0 -fomit-frame-pointer
                        -fno-sanitize=undefined)
 
+# What CMake asks is asked without linking: zig compiles libc++ before it first links.
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+
 # Programs of zig are words after its name, which CMAKE_AR cannot say.
 set(CMAKE_AR ${ZIG})
 set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> ar qcsD <TARGET> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_APPEND "<CMAKE_AR> ar qsD <TARGET> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_FINISH "")
+
+# The machine's own knows only the machine's own files; the linker strips.
+set(CMAKE_STRIP "" CACHE FILEPATH "")
+string(APPEND CMAKE_MODULE_LINKER_FLAGS_INIT " -s")
