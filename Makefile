@@ -167,17 +167,17 @@ clean:  ## remove everything that make has made
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("fastdump needs Python 3.10 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12")'
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: apt install python3-venv" >&2; exit 1; }
-	@$(PYTHON) -c 'import os, sys, sysconfig; os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")) or sys.exit("$(PYTHON) has no C headers: apt install python3-dev")'
-	@command -v $(CXX) >/dev/null || { echo "no C++ compiler $(CXX): apt install g++, or name one: make CXX=clang++" >&2; exit 1; }
+	@$(PYTHON) packaging/compiler.py >/dev/null  # headers of Python, a compiler
 	$(PYTHON) -m venv --clear $(VENV)
 	$(PIP) install 'pip>=25.1'
 	@touch $@
 
 $(VENV)/tools: $(VENV)/created pyproject.toml
-	$(PIP) install --group build
+	$(PIP) install --group build $$($(PYTHON) packaging/compiler.py)
 	@touch $@
 
 $(VENV)/built: $(VENV)/tools CMakeLists.txt $(shell find src/cpp -type f)
+	@echo 'compiling the extension, a minute at most on two CPUs'
 	$(PIP) install --no-build-isolation $(if $(SANITIZERS),$(SANITIZED)) --editable '.[parquet]'
 	@touch $@
 
