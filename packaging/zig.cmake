@@ -9,8 +9,9 @@ set(CMAKE_SYSTEM_NAME Linux)
 
 # The baseline CPU: without a word zig compiles for the machine that it runs on. Left to itself it
 # would also keep debug information, frame pointers and, in builds without -O, checks of its own.
+# With these options everywhere it compiles its libc++ once, not again for CMake's first question.
 set(CMAKE_CXX_COMPILER ${ZIG} c++ -target ${ZIG_TARGET} -mcpu=baseline -g0 -fomit-frame-pointer
-                       -fno-sanitize=undefined)
+                       -fno-sanitize=undefined -O2 -fPIC -s)
 
 # What CMake asks is asked without linking: zig compiles libc++ before it first links.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
@@ -21,6 +22,5 @@ set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> ar qcsD <TARGET> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_APPEND "<CMAKE_AR> ar qsD <TARGET> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_FINISH "")
 
-# The machine's own knows only the machine's own files; the linker strips.
+# The machine's own knows only the machine's own files; the linker has stripped (-s).
 set(CMAKE_STRIP "" CACHE FILEPATH "")
-string(APPEND CMAKE_MODULE_LINKER_FLAGS_INIT " -s")
