@@ -32,15 +32,22 @@ SANITIZED = -C build-dir=$(VENV)/objects -C cmake.build-type=RelWithDebInfo \
 # What has threads.
 THREADED := scan array_stats compare convert convert_runs exit processes determinism scarcity \
   dlpack changed_files cli_signals
+# Of the tests that touch the core, those that an emulator runs in two or three minutes.
+EMULATED := array_stats buffers cli_info damage dlpack elements io_depth layout reference_dumps scan
+ARM64 := build/arm64
+BITS_OF := $(ARM64)/dumps/right $(ARM64)/dumps/wrong \
+  $(wildcard ../shared/reference-dumps ../shared/reference-models/llama-float16-overflow)
+ARM64_WHEEL := ls -t dist/fastdump-*-cp311-cp311-manylinux*_aarch64.whl 2>/dev/null | head -n 1
 WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test native oldest bench bench-full bench-docs simulate instructions lint tidy \
-        sanitize sanitize-python tsan-python fuzz torture screens models coverage neon clean
+        sanitize sanitize-python tsan-python fuzz torture screens models coverage neon aarch64 \
+        aarch64-core clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/built  ## write a sample dump, show its statistics, find where they went bad
 	rm -rf build/demo-dump
@@ -157,6 +164,28 @@ neon: native  ## aarch64 under qemu: native tests, the bits of this CPU, instruc
 	$(QEMU) build/neon/tests/native/tier_digest | $(WITHOUT_TIER) > build/neon/digests
 	test -s build/default/digests && diff build/default/digests build/neon/digests
 	$(BIN)/python -m benchmarks.instruction_counts $(ARGS) qemu build/neon/tests/native/counted_runs
+
+aarch64: $(VENV)/built  ## pytest on the aarch64 wheel, in a Debian root under qemu; needs root
+	@test "$$(id -u)" = 0 && command -v mmdebstrap unshare >/dev/null && \
+	  test -e /usr/lib/binfmt.d/qemu-aarch64.conf || { \
+	  echo "make aarch64 needs root, and Debian's tools; on Debian and Ubuntu:" >&2; \
+	  echo "  apt install mmdebstrap debian-archive-keyring qemu-user-static" >&2; exit 1; }
+	@wheel=$$($(ARM64_WHEEL)); test -n "$$wheel" && test -z "$$(find src CMakeLists.txt \
+	  pyproject.toml -type f ! -name '*.pyc' -newer "$$wheel" -print -quit)" || \
+	  $(MAKE) wheels ARGS='--python python3.11 --platform aarch64'
+	$(BIN)/python packaging/arm64_root.py $(ARM64)/root "$$($(ARM64_WHEEL))"
+	packaging/arm64_run.sh $(ARM64)/root python3 -m fastdump info
+	rm -rf $(ARM64)/dumps $(ARM64)/bits
+	$(BIN)/fastdump demo $(ARM64)/dumps/right
+	$(BIN)/fastdump demo $(ARM64)/dumps/wrong --wrong model.layers.1.mlp.act_fn/Swish
+	$(BIN)/python packaging/arm64_bits.py $(ARM64)/bits/here $(BITS_OF)
+	packaging/arm64_run.sh $(ARM64)/root python3 packaging/arm64_bits.py $(ARM64)/bits/aarch64 $(BITS_OF)
+	diff -r $(ARM64)/bits/here $(ARM64)/bits/aarch64
+	packaging/arm64_run.sh $(ARM64)/root python3 -m pytest --numprocesses $$(nproc) \
+	  -o faulthandler_timeout=1200 $(TESTS) $(ARGS)
+
+aarch64-core: TESTS := $(EMULATED:%=tests/test_%.py)
+aarch64-core: aarch64  ## the same with a few minutes' worth of the tests that touch the core
 
 clean:  ## remove everything that make has made
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks
