@@ -161,6 +161,10 @@ def simd_tiers() -> list[str]:
     return [name for name, usable, _ in _core.simd_tiers() if usable]
 
 
+# By marker: why a test cannot run under an emulator, as `make aarch64` says with FASTDUMP_EMULATED.
+_NOT_EMULATED = {
+    "measures_memory": "an emulator has memory and addresses of its own within the program's",
+}
 # By marker: what a sanitizer's library defines where it is loaded, and why it cannot run the test.
 _NOT_UNDER = {
     "measures_memory": (
@@ -175,11 +179,16 @@ _NOT_UNDER = {
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Skip what the sanitizer that is loaded, if one is, cannot run."""
+    """Skip what the sanitizer that is loaded, or the emulator, if one is, cannot run."""
     program = ctypes.CDLL(None)
-    for marker, (symbols, reason) in _NOT_UNDER.items():
-        if not any(hasattr(program, symbol) for symbol in symbols):
-            continue
+    skipped = [
+        (marker, reason)
+        for marker, (symbols, reason) in _NOT_UNDER.items()
+        if any(hasattr(program, symbol) for symbol in symbols)
+    ]
+    if os.environ.get("FASTDUMP_EMULATED"):
+        skipped += _NOT_EMULATED.items()
+    for marker, reason in skipped:
         for item in items:
             if item.get_closest_marker(marker) is not None:
                 item.add_marker(pytest.mark.skip(reason=reason))

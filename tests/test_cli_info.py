@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from importlib import metadata
 from typing import Any
 
 import numpy as np
+import pytest
 
 import fastdump
 from fastdump import _core
@@ -49,6 +51,13 @@ def test_a_forced_tier_is_the_active_one() -> None:
         assert [tier["name"] for tier in simd["tiers"] if tier["usable"]] == usable
 
 
+@pytest.mark.skipif(
+    platform.machine() not in ("aarch64", "arm64"), reason="x86-64 has tiers to choose from"
+)
+def test_arm_has_one_tier() -> None:
+    assert _core.simd_tiers() == [("neon", True, True)]
+
+
 def test_forced_threads_are_the_default() -> None:
     assert document_of(info("--json", FASTDUMP_THREADS="3"))["threads"] == {
         "default": 3,
@@ -65,11 +74,12 @@ def _usable_cpus() -> int:
 
 
 def test_it_is_printed_for_people() -> None:
-    process = info(FASTDUMP_THREADS="3", FASTDUMP_SIMD="baseline")
+    tier = [name for name, usable, _ in _core.simd_tiers() if usable][-1]
+    process = info(FASTDUMP_THREADS="3", FASTDUMP_SIMD=tier)
     lines = process.stdout.splitlines()
     assert lines[0].split() == ["fastdump", fastdump.__version__]
-    assert "baseline (active)" in lines[1]
-    assert "FASTDUMP_SIMD=baseline" in lines[1]
+    assert f"{tier} (active)" in lines[1]
+    assert f"FASTDUMP_SIMD={tier}" in lines[1]
     assert lines[2].split() == ["threads", "3", "(FASTDUMP_THREADS=3)"]
 
 
