@@ -22,11 +22,10 @@ enter() {
   local root=$1 folder=$2
   shift 2
   mount --rbind /dev "$root/dev"
-  for path in "$folder" "$folder/../shared"; do
-    if path=$(realpath -e "$path" 2>/dev/null); then
-      mkdir -p "$root$path"
-      mount --bind "$path" "$root$path"
-    fi
+  for path in "$folder" "$(dirname "$folder")/shared"; do
+    [ -d "$path" ] || continue
+    mkdir -p "$root$path"
+    mount --bind "$path" "$root$path"
   done
   exec chroot "$root" /usr/bin/env -i -C "$folder" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
     PATH=/usr/local/bin:/usr/bin:/bin "$@"
