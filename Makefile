@@ -42,9 +42,9 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test native oldest bench bench-full bench-docs simulate instructions lint tidy \
-        sanitize sanitize-python tsan-python fuzz torture screens models coverage neon aarch64 \
-        aarch64-core clean
+.PHONY: help demo test native oldest wheels bundle bench bench-full bench-docs simulate \
+        instructions lint tidy sanitize sanitize-python tsan-python fuzz torture screens models \
+        coverage neon aarch64 aarch64-core clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,12 @@ test: native $(VENV)/test  ## all tests: of the core (ctest), then of the packag
 
 native: $(VENV)/tools  ## the core and its tests alone, without Python
 	$(WORKFLOW) default
+
+wheels: $(VENV)/wheels  ## wheels for x86-64 and aarch64, for glibc 2.17 and newer, into dist/
+	$(BIN)/python packaging/wheels.py $(ARGS)
+
+bundle: $(VENV)/wheels  ## archives to install from without a network, of the wheels in dist/
+	$(BIN)/python packaging/bundle.py
 
 oldest:  ## the package's tests with the oldest dependencies that pyproject.toml admits
 	$(MAKE) VENV=build/oldest build/oldest/test
@@ -206,11 +212,16 @@ $(VENV)/tools: $(VENV)/created pyproject.toml
 	@touch $@
 
 $(VENV)/built: $(VENV)/tools CMakeLists.txt $(shell find src/cpp -type f)
+ifdef WHEELS
+	$(PIP) install --no-index --find-links $(WHEELS) --no-deps --force-reinstall fastdump
+	$(PIP) install 'fastdump[parquet]'
+else
 	@echo 'compiling the extension, a minute at most on two CPUs'
 	$(PIP) install --no-build-isolation $(if $(SANITIZERS),$(SANITIZED)) --editable '.[parquet]'
+endif
 	@touch $@
 
-$(VENV)/coverage: $(VENV)/tools
+$(VENV)/coverage $(VENV)/wheels: $(VENV)/tools
 	$(PIP) install --group $(@F)
 	@touch $@
 

@@ -22,5 +22,8 @@ set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> ar qcsD <TARGET> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_APPEND "<CMAKE_AR> ar qsD <TARGET> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_FINISH "")
 
-# The machine's own knows only the machine's own files; the linker has stripped (-s).
+# The machine's own knows only the machine's own files; the linker has stripped (-s). Nothing but the
+# module's entry is to be seen: LLVM's libraries are part of it.
 set(CMAKE_STRIP "" CACHE FILEPATH "")
+string(APPEND CMAKE_MODULE_LINKER_FLAGS_INIT
+       " -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map")

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import importlib.util
 import platform
+import re
 from pathlib import Path
 
 REQUIREMENT = "ziglang>=0.17.1"
+
+
+def root() -> Path:
+    """Return the folder of the package.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If `ziglang` is not installed for this Python.
+    """
+    package = importlib.util.find_spec("ziglang")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("ziglang is not installed", name="ziglang")
+    return Path(package.origin).parent
 
 
 def target(machine: str | None = None, glibc: str = "2.17") -> str:
@@ -22,11 +37,17 @@ def definitions(target: str) -> dict[str, str]:
     ModuleNotFoundError
         If `ziglang` is not installed for this Python.
     """
-    package = importlib.util.find_spec("ziglang")
-    if package is None or package.origin is None:
-        raise ModuleNotFoundError("ziglang is not installed", name="ziglang")
     return {
         "CMAKE_TOOLCHAIN_FILE": str(Path(__file__).with_name("zig.cmake")),
-        "ZIG": str(Path(package.origin).with_name("zig")),
+        "ZIG": str(root() / "zig"),
         "ZIG_TARGET": target,
     }
+
+
+def llvm_version() -> str:
+    """Return the version of LLVM of which its clang and its C++ library are."""
+    config = (root() / "lib/libcxx/include/__config").read_text()
+    number = re.search(r"define _LIBCPP_VERSION (\d\d)(\d\d)(\d\d)", config)
+    if number is None:
+        raise ValueError(f"no version in {root()}/lib/libcxx/include/__config")
+    return ".".join(str(int(part)) for part in number.groups())
