@@ -32,8 +32,10 @@ SANITIZED = -C build-dir=$(VENV)/objects -C cmake.build-type=RelWithDebInfo \
 # What has threads.
 THREADED := scan array_stats compare convert convert_runs exit processes determinism scarcity \
   dlpack changed_files cli_signals
-# Of the tests that touch the core, those that an emulator runs in two or three minutes.
-EMULATED := array_stats buffers cli_info damage dlpack elements io_depth layout reference_dumps scan
+# Of the tests that touch the core, those that an emulator runs in two minutes on two CPUs. All
+# element types are in what `make aarch64` compares before.
+EMULATED := array_stats buffers cli_info damage describe determinism dlpack elements file_kinds \
+  io_depth layout reference_dumps scan
 ARM64 := build/arm64
 BITS_OF := $(ARM64)/dumps/right $(ARM64)/dumps/wrong \
   $(wildcard ../shared/reference-dumps ../shared/reference-models/llama-float16-overflow)
@@ -181,7 +183,7 @@ aarch64: $(VENV)/built  ## pytest on the aarch64 wheel, in a Debian root under q
 	  $(MAKE) wheels ARGS='--python python3.11 --platform aarch64'
 	$(BIN)/python packaging/arm64_root.py $(ARM64)/root "$$($(ARM64_WHEEL))"
 	packaging/arm64_run.sh $(ARM64)/root python3 -m fastdump info
-	rm -rf $(ARM64)/dumps $(ARM64)/bits
+	@rm -rf $(ARM64)/dumps $(ARM64)/bits
 	$(BIN)/fastdump demo $(ARM64)/dumps/right
 	$(BIN)/fastdump demo $(ARM64)/dumps/wrong --wrong model.layers.1.mlp.act_fn/Swish
 	$(BIN)/python packaging/arm64_bits.py $(ARM64)/bits/here $(BITS_OF)

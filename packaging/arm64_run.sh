@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # packaging/arm64_run.sh ROOT COMMAND...: a command in a root that arm64_root.py has made.
 # It runs in this directory, which the root has under the same path, with ../shared where that
-# exists. Its mounts and its processes end with it.
+# exists. Its mounts end with it.
 set -euo pipefail
 root=$(realpath "$1")
 shift
@@ -22,6 +22,7 @@ enter() {
   local root=$1 folder=$2
   shift 2
   mount --rbind /dev "$root/dev"
+  mount --rbind /proc "$root/proc"
   for path in "$folder" "$(dirname "$folder")/shared"; do
     [ -d "$path" ] || continue
     mkdir -p "$root$path"
@@ -31,5 +32,4 @@ enter() {
     PATH=/usr/local/bin:/usr/bin:/bin "$@"
 }
 export -f enter
-exec unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" \
-  bash -euc 'enter "$@"' bash "$root" "$PWD" "${emulated[@]}" "$@"
+exec unshare --mount bash -euc 'enter "$@"' bash "$root" "$PWD" "${emulated[@]}" "$@"
