@@ -184,8 +184,8 @@ aarch64: $(VENV)/built  ## pytest on the aarch64 wheel, in a Debian root under q
 	$(BIN)/python packaging/arm64_root.py $(ARM64)/root "$$($(ARM64_WHEEL))"
 	packaging/arm64_run.sh $(ARM64)/root python3 -m fastdump info
 	@rm -rf $(ARM64)/dumps $(ARM64)/bits
-	$(BIN)/fastdump demo $(ARM64)/dumps/right
-	$(BIN)/fastdump demo $(ARM64)/dumps/wrong --wrong model.layers.1.mlp.act_fn/Swish
+	$(BIN)/fastdump demo $(ARM64)/dumps/right >/dev/null
+	$(BIN)/fastdump demo $(ARM64)/dumps/wrong --wrong model.layers.1.mlp.act_fn/Swish >/dev/null
 	$(BIN)/python packaging/arm64_bits.py $(ARM64)/bits/here $(BITS_OF)
 	packaging/arm64_run.sh $(ARM64)/root python3 packaging/arm64_bits.py $(ARM64)/bits/aarch64 $(BITS_OF)
 	diff -r $(ARM64)/bits/here $(ARM64)/bits/aarch64

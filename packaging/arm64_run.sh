@@ -3,6 +3,7 @@
 # It runs in this directory, which the root has under the same path, with ../shared where that
 # exists. Its mounts end with it.
 set -euo pipefail
+PATH=$PATH:/usr/sbin:/sbin  # chroot
 root=$(realpath "$1")
 shift
 
