@@ -55,7 +55,7 @@ def components() -> list[Component]:
                 f"pkg:github/llvm/llvm-project@llvmorg-{llvm}#{name}",
                 zig_compiler.root() / "lib" / name / "LICENSE.TXT",
             )
-            for name in ("libcxx", "libcxxabi", "libunwind")
+            for name in ("libcxx", "libcxxabi")
         ),
     ]
 

@@ -15,6 +15,7 @@ from elftools.elf.gnuversions import GNUVerSymSection
 from elftools.elf.sections import SymbolTableSection
 
 LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"}
+UNWINDER = "libgcc_s.so.1"
 LOADERS = {"x86_64": "ld-linux-x86-64.so.2", "aarch64": "ld-linux-aarch64.so.1"}
 MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64"}
 
@@ -76,7 +77,9 @@ def check_extension(elf: ELFFile, platform: str, names_of_python: set[str]) -> N
     tags = {tag.entry.d_tag: tag for tag in dynamic.iter_tags()}
     require(not {"DT_RPATH", "DT_RUNPATH", "DT_TEXTREL"} & set(tags), f"it has {sorted(tags)}")
     needed = {tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"}
-    others = needed - LIBRARIES - {LOADERS[platform]}
+    # Of another the frames of threads that are ended do not understand what glibc says.
+    require(UNWINDER in needed, f"it does not unwind by {UNWINDER}")
+    others = needed - LIBRARIES - {UNWINDER, LOADERS[platform]}
     require(not others, f"it needs {sorted(others)}")
     exported, of_python, of_nobody = set(), set(), set()
     symbols = elf.get_section_by_name(".dynsym")
