@@ -71,6 +71,11 @@ def unpack_wheels(root: Path, wheel: Path) -> None:
         ],
         check=True,
     )
+    # pip's own would name the interpreter that runs pip.
+    command = root / "usr/local/bin/fastdump"
+    command.parent.mkdir(parents=True, exist_ok=True)
+    command.write_text('#!/bin/sh\nexec python3 -m fastdump "$@"\n')
+    command.chmod(0o755)
 
 
 def main() -> None:

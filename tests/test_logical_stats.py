@@ -42,8 +42,11 @@ STATISTICS = [
 def values(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32, n_bad: int = 2) -> Array:
     """Return numbers of many sizes, whose sum depends on the order of additions."""
     rng = np.random.default_rng(len(shape) + sum(shape))
+    if np.dtype(dtype).kind in "iu":
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
     array = (rng.standard_normal(shape) * 10.0 ** rng.integers(-3, 4, shape)).astype(dtype)
-    if array.size > 2 * n_bad and np.dtype(dtype).kind not in "iu":
+    if array.size > 2 * n_bad:
         array.reshape(-1)[rng.choice(array.size, n_bad, replace=False)] = np.nan
     return array
 
