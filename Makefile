@@ -34,8 +34,8 @@ THREADED := scan array_stats compare convert convert_runs exit processes determi
   dlpack changed_files cli_signals
 # Of the tests that touch the core, those that an emulator runs in two minutes on two CPUs. All
 # element types are in what `make aarch64` compares before.
-EMULATED := array_stats buffers cli_info damage describe determinism dlpack elements file_kinds \
-  io_depth layout reference_dumps scan
+EMULATED := array_stats buffers cli_info damage describe determinism dlpack elements exit \
+  file_kinds io_depth layout reference_dumps scan
 ARM64 := build/arm64
 BITS_OF := $(ARM64)/dumps/right $(ARM64)/dumps/wrong \
   $(wildcard ../shared/reference-dumps ../shared/reference-models/llama-float16-overflow)

@@ -163,6 +163,7 @@ def simd_tiers() -> list[str]:
 
 # By marker: why a test cannot run under an emulator, as `make aarch64` says with FASTDUMP_EMULATED.
 _NOT_EMULATED = {
+    "many_addresses": "an emulator cannot give a program so many addresses",
     "measures_memory": "an emulator has memory and addresses of its own within the program's",
 }
 # By marker: what a sanitizer's library defines where it is loaded, and why it cannot run the test.

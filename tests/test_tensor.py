@@ -342,6 +342,7 @@ def reopened(tensor: Tensor) -> Tensor:
 HUGE = 256 * GIB
 
 
+@pytest.mark.many_addresses
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "hifloat8", "complex32"])
 def test_only_what_is_asked_for_is_read(dtype: str, tmp_path: Path) -> None:
     bits = ELEMENT_TYPES[dtype].bits
@@ -360,6 +361,7 @@ def test_only_what_is_asked_for_is_read(dtype: str, tmp_path: Path) -> None:
         assert np.asarray(tensor).shape == tensor.shape
 
 
+@pytest.mark.many_addresses
 @pytest.mark.parametrize("dtype", ["int4", "int2", "uint1", "float4_e1m2"])
 def test_only_what_is_asked_for_is_unpacked(dtype: str, tmp_path: Path) -> None:
     bits = ELEMENT_TYPES[dtype].bits
@@ -544,6 +546,7 @@ def test_whatever_a_header_says(
             assert np.from_dlpack(tensor).tobytes() == array.tobytes()
 
 
+@pytest.mark.many_addresses
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits addresses")
 def test_a_file_for_which_there_are_no_addresses(tmp_path: Path, run_python: Any) -> None:
     """It cannot be mapped; what reads it works."""
