@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from fastdump._arguments import is_directory
 from fastdump._atomic import replacing
 from fastdump._compare.answer import answer_of
 from fastdump._compare.coded import coded_text
@@ -154,9 +155,13 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
     def _next_command(self) -> str:
         """Return the command that shows in `a` where the runs part, "" if none does."""
         first, path = self.first_divergence, str(self._head.get("a", ""))
-        is_dump = self._head.get("compared") == "elements" and os.path.isdir(path)  # noqa: PTH112
-        if first is None or first.op_name is None or not is_dump:
+        if first is None or first.op_name is None or self._head.get("compared") != "elements":
             return ""
+        try:
+            if not is_directory(path):
+                return ""
+        except OSError:
+            pass  # the command will say what is the matter with it
         _, names = codes_of(self._batch.column("op_name"))
         pattern = shortest_pattern(first.op_name, names)
         return show_command([path], pattern, rank=first.rank, step=first.step)
