@@ -46,7 +46,7 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 .NOTPARALLEL:
 .PHONY: help demo test native oldest wheels bundle bench bench-full bench-docs simulate \
         instructions lint tidy sanitize sanitize-python tsan-python fuzz torture screens models \
-        coverage neon aarch64 aarch64-core clean
+        coverage neon neon-instructions aarch64 aarch64-core clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -163,11 +163,16 @@ models: $(VENV)/test  ## recorded PyTorch models with three seeds: no false alar
 print-clang:
 	@echo '$(CLANG)'
 
-neon: native  ## aarch64 under qemu: native tests, the bits of this CPU, instructions as committed
-	@command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null || { \
-	  echo "make neon needs a cross compiler and an emulator; on Debian and Ubuntu:" >&2; \
-	  echo "  apt install g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
+neon: neon-instructions  ## native tests for aarch64 under qemu, after neon-instructions
 	$(WORKFLOW) neon
+
+neon-instructions: $(VENV)/tools  ## NEON under qemu: the bits of this CPU, instructions as committed
+	@command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null || { \
+	  echo "$@ needs a cross compiler and an emulator; on Debian and Ubuntu:" >&2; \
+	  echo "  apt install g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" >&2; exit 1; }
+	. $(BIN)/activate && cmake --preset default && \
+	  cmake --build --preset default --target tier_digest && cmake --preset neon && \
+	  cmake --build --preset neon --target tier_digest counted_runs
 	build/default/tests/native/tier_digest | $(WITHOUT_TIER) > build/default/digests
 	$(QEMU) build/neon/tests/native/tier_digest | $(WITHOUT_TIER) > build/neon/digests
 	test -s build/default/digests && diff build/default/digests build/neon/digests
