@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
 _OVERFLOW, _DAMAGED, _MASK, _NEAR_OVERFLOW, _NO_RANGE, _UNSUPPORTED = range(6)
 
 
+SATURATED_SHARE: Final = 0.05
+"""The share of a tensor of 8-bit floats that has to be at the limit to tell of saturation.
+
+Quantisation scales a tensor, or each of its blocks, so that the largest element is at the limit.
+Types with fewer bits have so few values that the largest one says nothing.
+"""
+
+_NARROW = ("float8", "hifloat8")
+_NARROWEST = ("float6", "float4")
 _COUNTS = ("nan", "pos_inf", "neg_inf")
 _MOMENTS = ("max", "min", "mean", "l2norm")
 
@@ -89,6 +99,29 @@ def worst_first(batch: RecordBatch, bad: BadValues) -> NDArray[np.int64]:
     descending = np.where(severity == _NEAR_OVERFLOW, -reach, 0.0)
     # lexsort is stable, and its last key is the primary one.
     return np.lexsort((np.where(by_time, timestamp, 0), descending, severity))
+
+
+def saturation_tells(
+    dtype: NDArray[np.int64],
+    dtypes: Sequence[str],
+    n_saturated: NDArray[np.int64],
+    count: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Return in which rows elements at the largest value of their type tell of saturation.
+
+    Parameters
+    ----------
+    dtype, dtypes
+        Index of each row's type, -1 for none, and the names of the types.
+    n_saturated, count
+        Number of elements at the largest value, and of all, in each row.
+    """
+    narrow, narrowest = (
+        np.array([*(name.startswith(names) for name in dtypes), False], np.bool_)[dtype]
+        for names in (_NARROW, _NARROWEST)
+    )
+    many = n_saturated >= SATURATED_SHARE * np.maximum(count, 1)
+    return np.asarray((many | ~narrow) & ~narrowest)
 
 
 def headroom_of(batch: RecordBatch) -> NDArray[np.float64]:

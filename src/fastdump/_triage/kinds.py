@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from fastdump._op_name import without_layer_number
+from fastdump._table.severity import saturation_tells
 from fastdump._triage.rows import NONE, OUTPUT, Rows, mixed
 
 if TYPE_CHECKING:
@@ -36,12 +37,6 @@ REPLICAS_DIFFER: Final = Kind("replicas_differ", "warning")
 MISSING_STEP: Final = Kind("missing_step", "warning")
 MISSING_OPERATOR: Final = Kind("missing_operator", "warning")
 
-SATURATED_SHARE: Final = 0.05
-"""The share of a tensor of 8-bit floats that has to be at the limit.
-
-Quantisation scales a tensor, or each of its blocks, so that the largest element is at the limit.
-Types with fewer bits have so few values that the largest one says nothing.
-"""
 SATURATED_TOLERANCE: Final = 1e-5
 """Relative: the vendor's statistics have six digits."""
 
@@ -58,8 +53,6 @@ HEADROOM_SHARE: Final = 0.5
 MIN_ELEMENTS: Final = 16
 """Smaller tensors (flags, scales, losses) say nothing by being zero, or by their size."""
 
-_NARROW = ("float8", "hifloat8")
-_NARROWEST = ("float6", "float4")
 _MAX_INDEX = 64  # the tensors of an operator from this index on are taken for one
 _LOG_RANGE = 4096.0  # more than the logarithms of float64 span
 
@@ -68,8 +61,7 @@ def saturated(rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which rows have values at plus, and at minus, the largest finite value."""
     limit = rows.largest * (1 - SATURATED_TOLERANCE)
     at_max, at_min = rows.max >= limit, rows.min <= -limit
-    many = rows.n_saturated >= SATURATED_SHARE * np.maximum(rows.count, 1)
-    tells = (many | ~rows.of_dtype(_NARROW)) & ~rows.of_dtype(_NARROWEST)
+    tells = saturation_tells(rows.dtype, rows.dtypes, rows.n_saturated, rows.count)
     return at_max & tells, at_min & tells
 
 
