@@ -45,8 +45,8 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test native oldest wheels bundle bench bench-full bench-docs simulate \
-        instructions lint tidy sanitize sanitize-python tsan-python fuzz torture screens models \
-        coverage neon neon-instructions aarch64 aarch64-core clean
+        instructions lint tidy sanitize sanitize-python tsan-python fuzz torture screens \
+        pictures models coverage neon neon-instructions aarch64 aarch64-core clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -154,6 +154,9 @@ screens: $(VENV)/test  ## docs/screens and docs/browse.md: what commands show on
 	PYTHONPATH=tests $(BIN)/python tests/screens.py
 	$(BIN)/python tests/browse_screens.py
 
+pictures: $(VENV)/browser  ## docs/pictures: pages of the sample dumps, drawn by Chromium
+	PYTHONPATH=tests $(BIN)/python tests/page_pictures.py docs/pictures
+
 models: $(VENV)/test  ## recorded PyTorch models with three seeds: no false alarm, faults named
 	@$(BIN)/python -c 'import torch' || { echo "make models needs torch in $(VENV)" >&2; exit 1; }
 	FASTDUMP_ALL_SEEDS=1 $(BIN)/python -m pytest --numprocesses auto \
@@ -232,6 +235,6 @@ $(VENV)/coverage $(VENV)/wheels: $(VENV)/tools
 	$(PIP) install --group $(@F)
 	@touch $@
 
-$(VENV)/test $(VENV)/bench $(VENV)/lint $(VENV)/tidy: $(VENV)/tools | $(VENV)/built
+$(VENV)/test $(VENV)/bench $(VENV)/lint $(VENV)/tidy $(VENV)/browser: $(VENV)/tools | $(VENV)/built
 	$(PIP) install --group $(@F)
 	@touch $@

@@ -35,6 +35,7 @@ COMMANDS = {
     "triage": ["triage {a}"],
     "follow": ["follow {a} --settle 0 --until-idle 0 -o {out}/run.arrow"],
     "browse": ["browse {a}"],  # which needs a terminal
+    "report": ["report {a} -o {out}/r.html"],
     "compare": ["compare {a} {b} -o {out}/t.csv"],
     "overflow": ["overflow {overflow}"],
     "watcher": ["watcher {watcher}"],

@@ -26,6 +26,7 @@ COMMANDS = (
     "triage",
     "follow",
     "compare",
+    "report",
     "overflow",
     "watcher",
     "convert",

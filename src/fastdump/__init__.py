@@ -13,7 +13,7 @@ for each tensor, `read_stats` a table from files; `concat` joins tables. `stats_
 Questions: `triage` tells where bad values began, `compare` where two dumps diverge, `overflow` what
 the device recorded about overflows, `watcher` which operator overwrote the memory of another;
 `convert` writes tensors to files of other formats. Each returns a report: sentence, findings,
-notes, to_dict().
+notes, to_dict(), to_html(). `report` makes a page of HTML about a dump, or about two.
 
 Packages: `fastdump.config` reads, checks and writes the configuration of a dump, `fastdump.testing`
 writes dump files, and `fastdump.demo` writes whole sample dumps.
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from fastdump._dump.dump import Dump as Dump
     from fastdump._dump.dump import open as open
     from fastdump._dump.operator import Operator as Operator
+    from fastdump._dump_page import report as report
     from fastdump._follow import FollowEvent as FollowEvent
     from fastdump._follow import FollowProgress as FollowProgress
     from fastdump._follow import follow as follow
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
 _CONTENTS = (
     *("open", "stats", "read_stats", "concat", "stats_of", "to_logical"),
     *("triage", "follow", "compare", "read_comparison", "overflow", "watcher", "convert"),
+    "report",
     *("Dump", "Operator", "Tensor", "StatsTable", "StatsRow", "Selection", "Report"),
     *("config", "testing", "demo", "errors", "__version__"),
 )
@@ -107,6 +109,7 @@ _MODULES = {
     "_core": "Progress __version__",
     "_dump.dump": "Dump open",
     "_dump.operator": "Operator",
+    "_dump_page": "report",
     "_follow": "FollowEvent FollowProgress follow",
     "_overflow": "OverflowFinding OverflowOperator OverflowRecord OverflowReport "
     "OverflowUnit overflow",

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fastdump._json import document, json_document
+from fastdump._page.parts import Lines, Section, Verdict
 from fastdump._words.answer import Answer
+from fastdump._words.html import styled
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted
 from fastdump._words.text_table import Cell, plain
@@ -99,6 +101,30 @@ class Report:
     def in_full(self, *_: Any, **options: Any) -> Iterable[list[Cell]]:
         """Yield what follows the answer if all is to be said, in lines of styled text."""
         raise NotImplementedError
+
+    def to_html(self) -> str:
+        """Return the report as a page of HTML, one file that needs no network.
+
+        `sections` tells what is on it.
+
+        Raises
+        ------
+        MissingDependencyError
+            If the page has figures and Bokeh is not installed: ``pip install 'fastdump[report]'``.
+        """
+        from fastdump._page.page import page_html  # most reports are printed
+
+        return page_html(f"fastdump {self.question}", self.sections())
+
+    def sections(self) -> tuple[Section, ...]:
+        """Return what a page about the report has: the answer, then all that there is to say."""
+        return (
+            Section("Answer", (Verdict(self.answer()),)),
+            Section("In full", (Lines(list(self.in_full())),)),
+        )
+
+    def _repr_html_(self) -> str:
+        return styled(self.lines())
 
     def __str__(self) -> str:
         return "\n".join(map(plain, self.lines()))

@@ -27,6 +27,7 @@ _COMMANDS = {
     "triage": "Which operator made the first bad value, and what followed.",
     "follow": "Read a dump while a run writes it; tell at once where it went bad.",
     "compare": "Where two runs part: pairs of tensors, and operators that diverge.",
+    "report": "One page of HTML about a dump, or about where two part.",
     "overflow": "Overflow records, decoded and joined with their operators.",
     "watcher": "Which operator overwrote the memory of another.",
     "convert": "npy, safetensors and other files of every tensor.",
@@ -100,6 +101,7 @@ def _command_line(no_pager: bool) -> None:  # `fastdump._cli.pager` asks for it
       fastdump triage DUMP_DIR                    where the first bad value came from
       fastdump follow DUMP_DIR                    the same while the run goes on
       fastdump compare RUN_A RUN_B                which operator diverges first, and how far
+      fastdump report DUMP_DIR                    one page of HTML with all that, to pass on
       fastdump overflow DUMP_DIR                  what the overflow records say, of which operator
       fastdump watcher DUMP_DIR                   which operator overwrote another's memory
       fastdump convert DUMP_DIR OUT               npy files of every tensor

@@ -12,6 +12,7 @@ import click
 
 from fastdump import ComparisonTable
 from fastdump._cli import exit_codes
+from fastdump._cli.compared import exit_code_of
 from fastdump._cli.completion import complete_path
 from fastdump._cli.console import print_fitted, print_hints, speed_text
 from fastdump._cli.json_document import print_json
@@ -27,20 +28,20 @@ from fastdump._cli.options import (
 )
 from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._cli.pager import paged
-from fastdump._cli.unread import is_unread, say_skipped
+from fastdump._cli.unread import say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._compare import names_of
 from fastdump._compare.progress import reporting_pairs
 from fastdump._compare.run import Comparing
 from fastdump._compare.table import FAIL_METRICS
 from fastdump._compare.tolerances import Tolerances
+from fastdump._figures.on_page import check_drawable
 from fastdump._json import document
 from fastdump._progress import working
 from fastdump._selection import Selection
 from fastdump._words.quantities import counted
 
 _DEFAULT_ROWS = 10
-_UNPAIRED = frozenset({"only_in_a", "only_in_b"})
 
 
 def _limits(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
@@ -149,6 +150,8 @@ def command(
     """  # noqa: D301 (\b is for click: do not wrap)
     for output in outputs:
         check_output(output, also=(".html",))
+        if output.suffix.lower() == ".html":
+            check_drawable()
     start = time.monotonic()
     with working(), refusing(click.UsageError):
         comparing = Comparing(
@@ -177,7 +180,9 @@ def command(
         say_skipped(table.about[side])
     if failure is not None:
         raise failure
-    return _exit_code(outcome, failed, allow_unpaired=allow_unpaired)
+    if outcome.interrupted:
+        return exit_codes.INTERRUPTED
+    return exit_code_of(table, failed, allow_unpaired=allow_unpaired)
 
 
 @dataclass(frozen=True)
@@ -202,29 +207,6 @@ def _run(comparing: Comparing, start: float) -> _Outcome:
         table = comparing.table()
     seconds = time.monotonic() - start
     return _Outcome(table, comparing.done.bytes_done, seconds, interrupted)
-
-
-def _exit_code(outcome: _Outcome, failed: ComparisonTable | None, *, allow_unpaired: bool) -> int:
-    if outcome.interrupted:
-        return exit_codes.INTERRUPTED
-    summary = outcome.table.summary()
-    if not summary["compared"]:
-        say("error: nothing was compared")
-        return exit_codes.NOTHING_READ
-    if len(failed) if failed is not None else outcome.table.diverges.any():
-        return exit_codes.FINDINGS
-    is_whole = _is_whole(outcome.table, allow_unpaired=allow_unpaired)
-    return exit_codes.SUCCESS if is_whole else exit_codes.INCOMPLETE
-
-
-def _is_whole(table: ComparisonTable, *, allow_unpaired: bool) -> bool:
-    """Tell whether all that there is on either side was compared, and as a whole."""
-    about = table.about
-    if is_unread((), {**about["skipped_a"], **about["skipped_b"]}):
-        return False
-    whole = {"ok"} | (_UNPAIRED if allow_unpaired else set())
-    # A run in another precision casts where this one need not.
-    return whole.issuperset(table[~table.unpaired_casts].summary()["status"])
 
 
 def _print(

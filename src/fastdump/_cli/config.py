@@ -15,7 +15,7 @@ from fastdump._cli.groups import Group
 from fastdump._cli.json_document import print_json
 from fastdump._cli.messages import say
 from fastdump._cli.options import json_option, verbose_option
-from fastdump._cli.report import print_report
+from fastdump._cli.print_report import print_report
 from fastdump._cli.scanning import Outcome, scan_paths
 from fastdump._json import document
 from fastdump.config._text import dump_lines, explanation_lines

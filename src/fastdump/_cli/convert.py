@@ -23,7 +23,7 @@ from fastdump._cli.options import (
     selection_options,
     threads_option,
 )
-from fastdump._cli.report import print_report
+from fastdump._cli.print_report import print_report
 from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._cli.vendor_options import (

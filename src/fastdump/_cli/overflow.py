@@ -21,7 +21,7 @@ from fastdump._cli.options import (
     verbose_option,
 )
 from fastdump._cli.output_file import check_output, write_outputs
-from fastdump._cli.report import print_report
+from fastdump._cli.print_report import print_report
 from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._overflow.text import DEFAULT_ROWS

@@ -20,7 +20,7 @@ from fastdump._cli.options import (
     selection_options,
     verbose_option,
 )
-from fastdump._cli.report import print_report
+from fastdump._cli.print_report import print_report
 from fastdump._cli.scanning import scan_paths
 from fastdump._cli.unread import say_skipped
 from fastdump._progress import working

@@ -18,7 +18,7 @@ from fastdump._cli.options import (
     selection_options,
     verbose_option,
 )
-from fastdump._cli.report import print_report
+from fastdump._cli.print_report import print_report
 from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._progress import working

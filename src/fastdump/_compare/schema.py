@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fastdump._arguments import PathLike
 from fastdump._table.column import Column, ColumnType, Head, TableKind
-from fastdump._table.row import tensor_of_row
+from fastdump._table.row import file_of_row, tensor_of_row
 from fastdump._table.schema import layer_column
 from fastdump._words.places import tensor_name
+from fastdump.errors import NoTensorError
 
 if TYPE_CHECKING:
     from fastdump._tensor.tensor import Tensor
@@ -164,6 +165,12 @@ class ComparisonRow:
         """Return the tensor of `a`; arguments and errors are those of `StatsRow.tensor`."""
         place = (self.path_a, self.io, self.index, self.offset_a)
         return tensor_of_row(*place, self._root_a, root)
+
+    def file_a(self, root: PathLike | None = None) -> str:
+        """Return the path to open the file of `a` with; arguments and errors as in `tensor_a`."""
+        if self.path_a is None:
+            raise NoTensorError("the row has no tensor on this side")
+        return file_of_row(self._root_a, self.path_a, root)
 
     def tensor_b(self, root: PathLike | None = None) -> Tensor:
         """Return the tensor of `b`; arguments and errors are those of `StatsRow.tensor`."""

@@ -36,18 +36,19 @@ from fastdump._compare.text import (
     report_lines,
 )
 from fastdump._op_name.shortest_pattern import shortest_pattern
+from fastdump._page.parts import Rows, Section, Verdict, Words
 from fastdump._report import Report
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.arrow_column import codes_of, count_by, is_in, is_null, text_list
 from fastdump._table.column_table import ColumnTable
 from fastdump._table.selected import absence_text, matching_rows, selected_rows
-from fastdump._words.answer import Answer, show_command
-from fastdump._words.html import page
+from fastdump._words.answer import Answer, command_text, show_command
 from fastdump._words.printable import printable
 from fastdump._words.text_table import Cell, TextTable
 
 if TYPE_CHECKING:
     from arro3.core.types import ArrowArrayExportable, ArrowStreamExportable
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
@@ -59,7 +60,7 @@ FAIL_METRICS = tuple(
 """Metrics that a limit can be set for."""
 
 _DAMAGED = ("truncated", "absent", "size_mismatch", "malformed", "unreadable", "changed")
-_PAGE_ROWS = 1000
+_PAGE_ROWS = 500
 _COLUMN_OF = {"dtype": "dtype_a"}
 
 
@@ -397,21 +398,50 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
             super().write(path)
             return
         with replacing(Path(path)) as file:
-            file.write(self._page().encode())
+            file.write(self.to_html().encode())
 
-    def _page(self) -> str:
+    def sections(self) -> tuple[Section, ...]:
+        """Return the answer, errors along the execution, operators, and the worst pairs."""
+        from fastdump._compare.page import about, drawings
+
         titles = ("Operators by the error that they add", "Worst pairs", "Without a partner")
-        lists = self._lists(titles, self[~self.unpaired], _PAGE_ROWS, None)
-        return page(
-            "fastdump compare",
-            self.sentence,
-            facts(self.summary()),
-            [
-                (title, f"The first {_PAGE_ROWS:,} of {n:,}." if n > _PAGE_ROWS else "", table)
-                for title, n, table in lists
-                if n
-            ],
+        pairs = self[~self.unpaired]
+        lists = self._lists(titles, pairs, _PAGE_ROWS, None)
+        commands = {"Worst pairs": [_show(row) for row in pairs.worst(_PAGE_ROWS)]}
+        words = Words((self.sentence, facts(self.summary())))
+        rows = (
+            Rows(
+                title,
+                table,
+                commands.get(title, ()),
+                f"The first {_PAGE_ROWS:,} of {n:,}." if n > _PAGE_ROWS else "",
+            )
+            for title, n, table in lists
+            if n
         )
+        return (
+            Section("Answer", (Verdict(self.answer(), about(self._head)), words)),
+            Section("Where they part", tuple(drawings(self._batch, self.findings, self))),
+            Section("Operators and pairs", tuple(rows)),
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the error of all pairs along the execution, by verdict.
+
+        Parameters
+        ----------
+        ax
+            The axes of matplotlib to draw on. Default: those of a new figure.
+
+        Raises
+        ------
+        MissingDependencyError
+            If matplotlib is not installed: ``pip install 'fastdump[plot]'``.
+        """
+        from fastdump._compare.page import along_the_execution
+        from fastdump._figures.on_axes import drawn
+
+        return drawn(along_the_execution(self._batch, self.findings, self), ax)
 
     def in_full(
         self,
@@ -468,6 +498,16 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
     def _facts(self) -> list[str]:
         remark = [self.remark] if self.remark else []
         return [facts(self.summary()), printable(self.sentence), *remark]
+
+
+def _show(row: ComparisonRow) -> str:
+    """Return the command that shows the tensor of `a`, "" if it cannot be shown."""
+    if row.path_a is None or row.offset_a is None or not row.tensor_name:
+        return ""
+    try:
+        return command_text("show", [f"{row.file_a()}:{row.tensor_name}"])
+    except ValueError:  # nothing tells where the file is
+        return ""
 
 
 def read_comparison(path: str | os.PathLike[str]) -> ComparisonTable:

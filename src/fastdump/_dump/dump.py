@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
@@ -28,6 +29,7 @@ from fastdump._table.row import StatsRow
 from fastdump._table.stats_table import StatsTable
 from fastdump._table.table_files import table_or_paths
 from fastdump._tensor.tensor import Tensor
+from fastdump._words.printable import printable
 from fastdump._words.quantities import counted, numbered
 from fastdump.errors import NoDumpError, NoTensorError
 
@@ -229,6 +231,15 @@ class Dump(Sequence[Operator]):
             facts += [numbered(what, numbers)] if numbers else []
         facts += [] if len(self) else [why_empty(self)]
         return f"Dump({name}, {', '.join(facts)})"
+
+    def _repr_html_(self) -> str:
+        from fastdump._dump.notebook import MAX_OPERATORS, operators_html
+
+        facts = [printable(repr(self))]
+        operators = [] if self.closed else list(itertools.islice(self, MAX_OPERATORS))
+        if not self.closed and len(self) > len(operators):
+            facts.append(f"the first {len(operators)} of its files")
+        return operators_html(facts, operators)
 
     @property
     def roots(self) -> list[str]:

@@ -10,7 +10,10 @@ from typing import Any, NamedTuple, NoReturn
 from fastdump._tensor.dump_file import DumpFile
 from fastdump._tensor.opened_files import OpenedFiles
 from fastdump._tensor.tensor import Tensor
-from fastdump.errors import NoTensorError
+from fastdump._words.places import where_text
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted
+from fastdump.errors import FastdumpError, NoTensorError
 
 
 class Record(NamedTuple):
@@ -241,6 +244,19 @@ class Operator:
             facts.append(f"kind={self.kind!r}")
         files = [repr(record.relative) for record in self._records]
         return f"Operator({', '.join([*files, *facts])})"
+
+    def _repr_html_(self) -> str:
+        from fastdump._tensor.tensor_rows import tensor_table
+        from fastdump._words.html import fragment
+
+        what = printable(f"{self.op_type or 'Operator'} {self.op_name or self.relative}")
+        facts = [what, where_text(rank=self.rank, step=self.step)]
+        try:
+            tensors = self.tensors
+        except (FastdumpError, OSError) as error:
+            return fragment([*filter(None, facts), printable(str(error))])
+        facts.append(counted(len(tensors), "tensor"))
+        return fragment(filter(None, facts), tensor_table(tensors))
 
 
 def _restored(records: tuple[tuple[Any, ...], ...], safe: bool) -> Operator:

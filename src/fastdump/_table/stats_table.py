@@ -36,6 +36,7 @@ from fastdump._words.quantities import counted, size_text, skipped_text
 if TYPE_CHECKING:
     from arro3.core import Array, RecordBatch, Table
     from arro3.core.types import ArrowArrayExportable, ArrowStreamExportable
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
     from typing_extensions import Self, Unpack
 
@@ -417,6 +418,65 @@ class StatsTable(ColumnTable[StatsRow]):
             "status": count_by(column("status")),
             "bad": int(self.bad.sum()),
         }
+
+    def to_html(self) -> str:
+        """Return the table as a page of HTML, one file that needs no network.
+
+        It has the health of all ranks, steps and layers, how large values are, and the worst rows.
+        `fastdump.report` adds what a triage finds.
+
+        Raises
+        ------
+        MissingDependencyError
+            If Bokeh is not installed: ``pip install 'fastdump[report]'``.
+        """
+        from fastdump._table.page import table_page
+
+        return table_page(self)
+
+    def plot(
+        self,
+        statistic: str = "l2norm",
+        *,
+        over: str = "layer",
+        by: str = "rank",
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw a statistic over layers, steps, ranks or types of operators.
+
+        The tensors of one group are taken together: ``max`` is their largest value, ``min`` their
+        least, ``mean`` and ``l2norm`` those of all their elements, "headroom" the least, and counts
+        are added. Statistics that are not of finite numbers are left out.
+
+        Parameters
+        ----------
+        statistic
+            "max", "min", "mean", "l2norm", "headroom", or the name of a column of counts: "nan",
+            "pos_inf", "neg_inf", "zero", "subnormal", "saturated", "count", "nbytes".
+        over
+            What the x axis counts: "layer", "step", "rank" or "op_type". More than 128 values of it
+            are joined into ranges.
+        by
+            What has a curve of its own: "rank", "step", "layer" or "op_type"; of more than 8 groups
+            the largest, the median and the least value are drawn.
+        ax
+            The axes of matplotlib to draw on. Default: those of a new figure.
+
+        Raises
+        ------
+        ValueError
+            If there is no such statistic, or no such column to group by.
+        MissingDependencyError
+            If matplotlib is not installed: ``pip install 'fastdump[plot]'``.
+
+        Examples
+        --------
+        >>> ax = table.filter(io="output").plot("l2norm", over="step")  # doctest: +SKIP
+        """
+        from fastdump._figures.on_axes import drawn
+        from fastdump._table.overview import statistic_curves
+
+        return drawn(statistic_curves(self, statistic, over, by), ax)
 
     def findings(self) -> list[Cell]:
         """Return in one line of styled text what is wrong with the table, and how much of it."""

@@ -20,6 +20,7 @@ from fastdump._tensor import dlpack
 from fastdump._tensor.description import DescribedTensor, Shape
 from fastdump._tensor.dump_file import DumpFile, public_error
 from fastdump._tensor.slices import Slice, join, missing_text, paths_of_threads
+from fastdump._words.quantities import shape_text, size_text
 from fastdump.errors import (
     DumpFormatError,
     FileChangedError,
@@ -29,6 +30,7 @@ from fastdump.errors import (
 
 if TYPE_CHECKING:
     import torch
+    from matplotlib.axes import Axes
     from numpy.typing import DTypeLike, NDArray
 
 Array: TypeAlias = "NDArray[Any]"
@@ -149,6 +151,43 @@ class Tensor(DescribedTensor):
         words = " ".join(part for part in parts if part)
         file = os.path.basename(self.path)  # noqa: PTH119
         return f"<Tensor {self.name}: {words}{status}, of {file!r}>"
+
+    def _repr_html_(self) -> str:
+        from fastdump._tensor.notebook import tensor_html
+
+        facts = (
+            ("type", self.dtype_name or "bytes"),
+            ("shape", shape_text(self._shape) or "scalar"),
+            ("format", self.format or ""),
+            ("size", size_text(self.nbytes)),
+            ("status", "" if self.status == "ok" else self.status),
+            ("file", self.path),
+        )
+        return tensor_html(self, facts)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how many elements there are of each magnitude, and where the type's range ends.
+
+        Of a tensor with more than 4 million elements so many are looked at, evenly spread.
+
+        Parameters
+        ----------
+        ax
+            The axes of matplotlib to draw on. Default: those of a new figure.
+
+        Raises
+        ------
+        UnsupportedDTypeError
+            If elements are not of a floating type.
+        MissingDependencyError
+            If matplotlib is not installed: ``pip install 'fastdump[plot]'``.
+        FileChangedError, DumpFormatError, ClosedDumpError, OSError
+            As `numpy.asarray` of the tensor does.
+        """
+        from fastdump._figures.on_axes import drawn
+        from fastdump._tensor.pictures import magnitudes
+
+        return drawn(magnitudes(self), ax)
 
     # The elements
 

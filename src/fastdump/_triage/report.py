@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fastdump._json import document
+from fastdump._page.parts import Section, made_text
 from fastdump._report import Report
 from fastdump._table.stats_table import StatsTable
 from fastdump._triage.answer import SEVERITY_STYLES, answer_of
+from fastdump._triage.page import chain_curve, sections_of
 from fastdump._triage.records import Finding, Origin, Suppressed
 from fastdump._triage.text import (
     DEFAULT_ROWS,
@@ -21,8 +23,12 @@ from fastdump._triage.text import (
 )
 from fastdump._words.answer import Answer, show_command
 from fastdump._words.printable import printable
+from fastdump._words.quantities import integers_text
 from fastdump._words.styles import GOOD, SUBTLE
 from fastdump._words.text_table import Cell
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -88,6 +94,45 @@ class TriageReport(Report):
             return ""
         rank, step = origin.operator.rank, origin.operator.step
         return show_command(self.table.roots, self.pattern, rank=rank, step=step)
+
+    def sections(self, about: tuple[tuple[str, str], ...] = ()) -> tuple[Section, ...]:
+        """Return the answer with the graph around the first finding, and all findings.
+
+        `about` is label and text of what was looked at; by default what the report knows of it.
+        """
+        return sections_of(self.answer(), about or self._about(), self.findings, self.suppressed)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the share of bad elements from the first origin along its chain.
+
+        Parameters
+        ----------
+        ax
+            The axes of matplotlib to draw on. Default: those of a new figure.
+
+        Raises
+        ------
+        ValueError
+            If there is no finding with an origin.
+        MissingDependencyError
+            If matplotlib is not installed: ``pip install 'fastdump[plot]'``.
+        """
+        from fastdump._figures.on_axes import drawn
+
+        if not self.origins:
+            raise ValueError("there is nothing to plot: no finding has an origin")
+        return drawn(chain_curve(next(one for one in self.findings if one.origin)), ax)
+
+    def _about(self) -> tuple[tuple[str, str], ...]:
+        numbers = (
+            ("dump", ", ".join(self.table.roots)),
+            ("ranks", integers_text(self.summary["ranks"])),
+            ("steps", integers_text(self.summary["steps"])),
+            ("tensors", f"{self.summary['tensors']:,}"),
+            ("operators", f"{self.summary['operators']:,}"),
+            ("made", made_text()),
+        )
+        return tuple((label, text) for label, text in numbers if text)
 
     def in_full(
         self,

@@ -161,8 +161,12 @@ def suppressed_lines(
         text = f"suppressed: {counted(n_tensors, 'tensor')}, {PATTERNS[pattern]}{hint}"
         yield [Cell(text, SUBTLE)]
     if in_full:
-        cells = map(_suppressed_cells, suppressed)
-        yield from TextTable(_SUPPRESSED_COLUMNS, cells, width=width).lines(ellipsis=ellipsis)
+        yield from suppressed_table(suppressed, width).lines(ellipsis=ellipsis)
+
+
+def suppressed_table(suppressed: Sequence[Suppressed], width: int | None) -> TextTable:
+    """Lay out what is bad on purpose in `width` cells, or in full if `width` is None."""
+    return TextTable(_SUPPRESSED_COLUMNS, map(_suppressed_cells, suppressed), width=width)
 
 
 def _suppressed_cells(one: Suppressed) -> list[Cell]:

@@ -3,47 +3,86 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from fastdump._words.text_table import TextTable
+from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE
+from fastdump._words.text_table import Cell, Column, TextTable
 
+CLASSES = {BAD: "bad", DOUBTFUL: "doubtful", GOOD: "good", SUBTLE: "subtle"}
+"""The CSS class of each style."""
+
+# For notebooks, which bring their own colours and fonts: what is bad has to differ in more than
+# colour. `color-scheme` is theirs, too, so the colours are legible on white and on black.
 _STYLE = (
-    "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;font:12px monospace}"
-    "td,th{padding:2px 8px;text-align:left;border-bottom:1px solid #ddd}"
+    "<style>.fastdump td,.fastdump th{white-space:nowrap;text-align:left}"
+    ".fastdump td.number,.fastdump th.number{text-align:right}"
+    ".fastdump .folded{max-width:34em;overflow:hidden;text-overflow:ellipsis;direction:rtl}"
+    ".fastdump .bad{color:#d1352b;font-weight:bold}.fastdump .doubtful{color:#b06a00}"
+    ".fastdump .good{color:#16885a}.fastdump .subtle{opacity:.7}</style>"
 )
+_LONG_NAME = 40
 
 
-def fragment(paragraphs: Iterable[str], table: TextTable) -> str:
-    """Return lines of text above a table, to be embedded in a page."""
+def fragment(paragraphs: Iterable[str], *tables: TextTable) -> str:
+    """Return lines of text above tables, to be embedded in a page."""
     text = "<br>".join(map(html.escape, paragraphs))
-    return "\n".join(["<div>", f"<p>{text}</p>", table_html(table), "</div>"])
+    return block([f"<p>{text}</p>", *map(table_html, tables)])
 
 
-def page(title: str, head: str, facts: str, sections: Iterable[tuple[str, str, TextTable]]) -> str:
-    """Return a whole page: a heading, facts, and titled tables, each with a remark (or '')."""
-    lines = [
-        "<!DOCTYPE html>",
-        f"<html><head><meta charset='utf-8'><title>{html.escape(title)}</title>",
-        f"<style>{_STYLE}</style></head>",
-        f"<body><h1>{html.escape(head)}</h1>",
-        f"<p>{html.escape(facts)}</p>",
-    ]
-    for heading, remark, table in sections:
-        lines.append(f"<h2>{html.escape(heading)}</h2>")
-        if remark:
-            lines.append(f"<p>{html.escape(remark)}</p>")
-        lines.append(table_html(table))
-    return "\n".join([*lines, "</body></html>", ""])
+def styled(lines: Iterable[Iterable[Cell]]) -> str:
+    """Return lines of styled text, to be embedded in a page, with their blanks and line ends."""
+    text = "\n".join(map(line_html, lines))
+    return block([f"<pre>{text}</pre>"])
 
 
-def table_html(table: TextTable) -> str:
-    """Return a table as HTML, '' if it has no row."""
-    titles, *rows = table.texts()
+def block(parts: Iterable[str]) -> str:
+    """Return pieces of HTML as one that a notebook shows."""
+    return "\n".join([f'<div class="fastdump">{_STYLE}', *parts, "</div>"])
+
+
+def line_html(line: Iterable[Cell]) -> str:
+    """Return a line of styled text."""
+    return "".join(
+        f'<span class="{CLASSES[style]}">{html.escape(text)}</span>'
+        if style in CLASSES
+        else html.escape(text)
+        for text, style in line
+    )
+
+
+def table_html(table: TextTable, *, caption: str = "") -> str:
+    """Return a table as HTML, '' if it has no row.
+
+    Numbers are aligned to the right, long names folded to their end, which tells them apart;
+    hovering over one shows all of it.
+    """
+    columns, rows = table.shown()
     if not rows:
         return ""
-    body = "\n".join(_row("td", row) for row in rows)
-    return f"<table><thead>{_row('th', titles)}</thead><tbody>\n{body}\n</tbody></table>"
+    head = "".join(map(_title_html, columns))
+    body = "\n".join(row_html(columns, row) for row in rows)
+    said = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{said}<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
 
 
-def _row(tag: str, texts: list[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{html.escape(text)}</{tag}>' for text in texts)}</tr>"
+def row_html(columns: Sequence[Column], row: Sequence[Cell]) -> str:
+    """Return the cells of one row in a row of HTML."""
+    return f"<tr>{''.join(map(cell_html, columns, row))}</tr>"
+
+
+def cell_html(column: Column, cell: Cell) -> str:
+    """Return one cell of a table."""
+    text = html.escape(cell.text)
+    if column.names and len(cell.text) > _LONG_NAME:
+        # Left of the mark, names read from the left again.
+        return f'<td class="folded" title="{text}"><bdi>{text}</bdi></td>'
+    return f"<td{_class_of(column, cell.style)}>{text}</td>"
+
+
+def _title_html(column: Column) -> str:
+    return f"<th{_class_of(column, '')}>{html.escape(column.title)}</th>"
+
+
+def _class_of(column: Column, style: str) -> str:
+    names = [*(["number"] if column.right else []), *([CLASSES[style]] if style in CLASSES else [])]
+    return f' class="{" ".join(names)}"' if names else ""

@@ -174,11 +174,10 @@ class TextTable:
             for begin, end in line_spans(text, width, width):
                 yield [Cell(text[begin:end], "dim")]
 
-    def texts(self) -> Iterator[list[str]]:
-        """Yield the titles and then each row's texts, in the columns that are shown."""
-        yield [self._columns[i].title for i in self._widths]
-        for row in self._rows:
-            yield [row[i].text for i in self._widths]
+    def shown(self) -> tuple[list[Column], list[list[Cell]]]:
+        """Return the columns that are shown, and the cells of each row in them, all whole."""
+        columns = [self._columns[i] for i in self._widths]
+        return columns, [[row[i] for i in self._widths] for row in self._rows]
 
     def _line(
         self, row: Sequence[Cell], fitted: Mapping[int, Mapping[str, str]], ellipsis: str

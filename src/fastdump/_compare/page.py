@@ -1,0 +1,174 @@
+"""A comparison as sections of a page: the answer, errors along the execution, the worst pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fastdump._compare.errors_of_rows import row_errors
+from fastdump._compare.operators import DivergentOperator
+from fastdump._figures.figures import Points, Scatter, State, StateMap
+from fastdump._page.parts import Drawing, made_text
+from fastdump._table.arrow_column import codes_of
+from fastdump._table.cells import MAX_ROWS, NONE, Axis, Cells, ringed, x_axis
+from fastdump._words.places import tensor_name, where_text
+from fastdump._words.printable import printable
+
+if TYPE_CHECKING:
+    from arro3.core import RecordBatch
+    from numpy.typing import NDArray
+
+    from fastdump._compare.schema import ComparisonRow
+
+
+class _Rows(Protocol):
+    """A table of a comparison."""
+
+    def __getitem__(self, i: int, /) -> ComparisonRow: ...
+
+
+_STATES = (
+    State("equal", "#C9DCEB"),
+    State("within tolerance", "#56B4E9"),
+    State("explained by precision", "#009E73", "."),
+    State("diverges, passed on", "#E69F00", "/"),
+    State("diverges by itself", "#D55E00", "x"),
+)
+_EQUAL, _CLOSE, _EXPLAINED, _INHERITED, _OWN = range(len(_STATES))
+_VERDICTS = {"equal": _EQUAL, "close": _CLOSE, "similar": _CLOSE, "explained": _EXPLAINED}
+_MARKERS = ("circle", "circle", "square", "triangle", "asterisk")
+_PASSED_ON = ("inherited", "input", "unknown")
+_MOST_POINTS = 1500
+"""Points of one kind; of more, the largest of each stretch of the execution are drawn."""
+
+
+def about(head: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return label and text of what was compared and how."""
+    asked = head.get("tolerances")
+    given = asked.items() if isinstance(asked, Mapping) else ()
+    tolerances = ", ".join(f"{name} {value:g}" for name, value in given if value is not None)
+    said = (
+        ("a", str(head.get("a") or "")),
+        ("b", str(head.get("b") or "")),
+        ("compared", str(head.get("compared") or "")),
+        ("tolerances", tolerances or "those of the element types"),
+        ("made", made_text()),
+    )
+    return tuple((label, text) for label, text in said if text)
+
+
+def drawings(
+    batch: RecordBatch, divergences: Sequence[DivergentOperator], rows: _Rows
+) -> Iterator[Drawing]:
+    """Yield figures of a comparison.
+
+    Parameters
+    ----------
+    batch
+        The rows.
+    divergences
+        The operators that diverge, in the order of execution.
+    rows
+        The same rows as records.
+    """
+    state = _states(batch, divergences)
+    if (state == NONE).all():
+        return
+    first = divergences[0].row if divergences else None
+    yield Drawing(
+        along_the_execution(batch, divergences, rows),
+        "One point a pair of tensors, the first of a on the left. Equal pairs are at the bottom, "
+        "pairs with NaN or Inf in only one of the two at the top.",
+    )
+    x = x_axis(batch)
+    for label in ("rank", "step"):
+        y = Axis.of(batch, label, MAX_ROWS).or_all(len(state))
+        if x.names and (len(y.names) > 1 or label == "rank"):
+            ring = " A ring marks the first divergence." if first is not None else ""
+            click = " A click on a cell lists its pairs."
+            map_ = _map(y, x, state, first, rows)
+            yield Drawing(map_, f"The most urgent verdict of any pair.{ring}{click}")
+
+
+def _states(batch: RecordBatch, divergences: Sequence[DivergentOperator]) -> NDArray[np.int64]:
+    """Return an index into `_STATES` for each row, NONE where nothing was compared."""
+    codes, names = codes_of(batch.column("verdict"))
+    state = np.array([*(_VERDICTS.get(name, _INHERITED) for name in names), NONE])[codes]
+    own = [one.row for one in divergences if one.cause not in _PASSED_ON]
+    state[own] = _OWN
+    return np.asarray(state)
+
+
+def along_the_execution(
+    batch: RecordBatch, divergences: Sequence[DivergentOperator], rows: _Rows
+) -> Scatter:
+    """Return the error of each pair, or of the worst ones; parameters are those of `drawings`."""
+    error, state = row_errors(batch), _states(batch, divergences)
+    finite = error[np.isfinite(error) & (error > 0)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (1e-7, 1.0)
+    shown = np.clip(error, low / 10, high * 10)
+    points = []
+    for code, kind in enumerate(_STATES):
+        chosen = _largest_in_stretches(np.flatnonzero(state == code), shown)
+        if len(chosen):
+            texts = [_text(rows[i]) for i in chosen.tolist()]
+            points.append(
+                Points(
+                    *(kind.name, kind.colour, _MARKERS[code], chosen, shown[chosen], texts),
+                    size=13 if code == _OWN else 7,
+                )
+            )
+    return Scatter(
+        "Error along the execution",
+        "pair of tensors",
+        "relative distance",
+        tuple(points),
+        ("first divergence", divergences[0].row) if divergences else None,
+    )
+
+
+def _largest_in_stretches(
+    rows: NDArray[np.int64], values: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return some rows in order, of many those with the largest value of each stretch."""
+    size = -(-len(rows) // _MOST_POINTS)
+    if size < 2:
+        return rows
+    starts = np.arange(0, len(rows), size)
+    return np.array(
+        [part[np.argmax(values[part])] for part in np.split(rows, starts[1:])], np.int64
+    )
+
+
+def _map(
+    y: Axis,
+    x: Axis,
+    state: NDArray[np.int64],
+    first: int | None,
+    rows: _Rows,
+) -> StateMap:
+    cells = Cells(y, x)
+    worst = cells.largest(np.where(state == NONE, np.nan, state))
+    texts = {}
+    for cell, of_cell in cells.chosen(state >= _INHERITED):
+        urgent = of_cell[np.argmax(state[of_cell])]
+        texts[cell] = f"{_STATES[state[urgent]].name}: {_text(rows[int(urgent)])}"
+    return StateMap(
+        f"Verdicts by {y.label} and {'type of operator' if x.label == 'op_type' else x.label}",
+        x.label,
+        y.label,
+        x.names,
+        y.names,
+        _STATES,
+        np.where(np.isnan(worst), NONE, worst).astype(np.int8),
+        texts,
+        ringed(y, x, first),
+    )
+
+
+def _text(row: ComparisonRow) -> str:
+    name = row.op_name or row.op_name_b or row.op_type or row.path_a or ""
+    place = where_text(rank=row.rank, step=row.step)
+    return printable(f"{name}:{tensor_name(row.io, row.index)} {place}")

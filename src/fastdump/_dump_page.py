@@ -1,0 +1,135 @@
+"""`report`: what is to be known of a dump, or of two, as one page of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from fastdump._arguments import Engine, PathLike
+from fastdump._compare import compare
+from fastdump._core import Progress
+from fastdump._figures.on_page import check_drawable
+from fastdump._page.page import page_html
+from fastdump._page.parts import Drawing, Part, Section, Words
+from fastdump._selection import Conditions, takes_conditions
+from fastdump._stats import What, source_of, stats
+from fastdump._table.page import about, sections
+from fastdump._table.stats_table import StatsTable
+from fastdump._tensor.pictures import magnitudes
+from fastdump._triage.records import Origin
+from fastdump._triage.report import TriageReport
+from fastdump._triage.story import tell
+from fastdump.errors import FastdumpError, UnsupportedDTypeError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@takes_conditions
+def report(
+    what: What,
+    other: What | None = None,
+    *,
+    root: PathLike | None = None,
+    threads: int | None = None,
+    io_depth: int | None = None,
+    engine: Engine = "auto",
+    progress: bool | Callable[[Progress], object] | None = None,
+    follow_links: bool = False,
+    **conditions: Unpack[Conditions],
+) -> str:
+    """Return a page of HTML about a dump, or about where two dumps part.
+
+    The page is one file that needs no network. Of one dump it has what `triage` finds, the health
+    of all ranks, steps and layers, how large values are, and the worst tensors; of two what
+    `compare` finds. Its size does not grow with the dump: of long lists it has the worst rows.
+
+    Parameters
+    ----------
+    what
+        What is looked at, as for `triage`: a dump or a table of it, best of level "full".
+    other
+        What `what` is compared with, as for `compare`; None for a page about `what` alone.
+    root
+        The directory that the paths of a table are relative to, if the dump was moved.
+    threads, io_depth, engine, progress, follow_links
+        How to read a dump; as for `stats`.
+    **conditions
+        Which tensors; `Selection` says what each condition means.
+
+    Raises
+    ------
+    MissingDependencyError
+        If Bokeh, which draws the figures, is not installed: ``pip install 'fastdump[report]'``.
+    NoDumpError
+        If there is no tensor at all, or none is selected.
+    TypeError, ValueError
+        If an argument has a value that it cannot have, or a table has no statistics.
+    OSError
+        If a path does not exist or is not readable.
+
+    Examples
+    --------
+    >>> html = fastdump.report("dump_dir")  # doctest: +SKIP
+    >>> Path("report.html").write_text(html)  # doctest: +SKIP
+    """
+    check_drawable()
+    if other is not None:
+        if root is not None:
+            raise ValueError("root is for one table, not for two")
+        compared = compare(
+            what,
+            other,
+            threads=threads,
+            io_depth=io_depth,
+            engine=engine,
+            progress=progress is True,
+            follow_links=follow_links,
+            **conditions,
+        )
+        return compared.to_html()
+    found = source_of(what)
+    if isinstance(found, StatsTable):
+        found = found.moved_to(root)
+    elif root is not None:
+        raise ValueError("root is for tables; the files of a dump are where it is")
+    table = stats(
+        found,
+        level="full",
+        threads=threads,
+        io_depth=io_depth,
+        engine=engine,
+        progress=progress,
+        follow_links=follow_links,
+        **conditions,
+    )
+    if table.level == "header":
+        raise ValueError("the table has level 'header': a report needs statistics")
+    return dump_page(table, tell(table))
+
+
+def dump_page(table: StatsTable, triage: TriageReport) -> str:
+    """Return the page of a table and of what a triage of it found."""
+    origin = triage.origins[0] if triage.origins else None
+    answer, spread, findings = triage.sections(about(table))
+    began = Section("The tensors where it began", () if origin is None else tuple(_tensors(origin)))
+    where, sizes, tensors = sections(table, None if origin is None else origin.tensor)
+    parts = (answer, where, spread, began, findings, sizes, tensors)
+    return page_html("fastdump report", parts)
+
+
+def _tensors(origin: Origin) -> Iterator[Part]:
+    """Yield how large the elements are of the first bad tensor, and of what its operator read."""
+    for row in (origin.tensor, *origin.inputs[:_MAX_INPUTS]):
+        try:
+            figure = magnitudes(row.tensor())
+        except UnsupportedDTypeError:
+            continue
+        except (FastdumpError, OSError, ValueError) as error:
+            yield Words((f"{row.tensor_name} of {row.path}: {error}",))
+        else:
+            yield Drawing(figure, f"Of {row.op_name or row.path}; {_BARS}")
+
+
+_MAX_INPUTS = 3
+_BARS = "zeros on the left, what is not finite on the right."

@@ -1,0 +1,258 @@
+"""A table in figures: what is the matter where, and how large values are over layers and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastdump._figures.figures import Curve, Curves, StateMap, ValueMap
+from fastdump._table.arrow_column import codes_of, integer_array, is_in, real_array
+from fastdump._table.cells import MAX_COLUMNS, MAX_ROWS, NONE, Axis, Cells, ringed
+from fastdump._table.health import FINE, NEAR, STATES, is_float
+from fastdump._words.places import tensor_name
+from fastdump._words.printable import printable
+from fastdump._words.quantities import counted
+
+if TYPE_CHECKING:
+    from arro3.core import RecordBatch
+    from numpy.typing import NDArray
+
+    from fastdump._table.row import StatsRow
+    from fastdump._table.shown_table import ShownTable
+
+MAX_CURVES = 8
+
+
+def health_map(
+    table: ShownTable,
+    health: NDArray[np.int8],
+    y: Axis,
+    x: Axis,
+    title: str,
+    began: int | None,
+) -> StateMap:
+    """Return the most urgent state of the tensors in each cell.
+
+    `health` is that of each row, `began` the row of an origin.
+    """
+    cells = Cells(y, x)
+    codes = cells.largest(health.astype(np.float64))
+    texts = {}
+    for cell, rows in cells.chosen(health > FINE):
+        worst = rows[health[rows] == health[rows].max()]
+        n = counted(len(worst), "tensor")
+        first = table[int(worst[0])]
+        texts[cell] = f"{STATES[health[worst[0]]].name}: {n}, first {_tensor_text(first)}"
+    known = np.where(np.isnan(codes), NONE, codes).astype(np.int8)
+    return StateMap(
+        title, x.label, y.label, x.names, y.names, STATES, known, texts, ringed(y, x, began)
+    )
+
+
+def headroom_map(table: ShownTable, y: Axis, x: Axis, began: int | None) -> ValueMap | None:
+    """Return how little headroom there is in each cell, None if no tensor is of a 16-bit type."""
+    dtype, dtypes = codes_of(table.batch.column("dtype"))
+    narrow = np.array([*(name in ("float16", "complex32") for name in dtypes), False], np.bool_)
+    headroom = np.where(narrow[dtype] & np.isfinite(table.headroom), table.headroom, np.nan)
+    least = -Cells(y, x).largest(-headroom)
+    if np.isnan(least).all():
+        return None
+    return ValueMap(
+        "Headroom of float16, the least of all tensors",
+        x.label,
+        y.label,
+        x.names,
+        y.names,
+        "times larger",
+        least,
+        is_log=True,
+        ringed=ringed(y, x, began),
+    )
+
+
+def size_curves(table: ShownTable, over: Axis, by: Axis) -> Curves | None:
+    """Return the root mean square of what operators put out, over layers or steps.
+
+    None if there is nothing to draw a curve of.
+    """
+    batch = table.batch
+    norm = real_array(batch.column("l2norm"))
+    number = n_finite(batch).astype(np.float64)
+    usable = is_float(table) & is_in(batch.column("io"), ("output",)) & np.isfinite(norm)
+    with np.errstate(over="ignore"):
+        squares = np.where(usable, norm, 0.0) ** 2
+    cells = Cells(by, over)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rms = np.sqrt(cells.total(squares) / cells.total(np.where(usable, number, 0.0)))
+    if len(over.names) < 2 or not (np.isfinite(rms).sum(axis=1) > 1).any():
+        return None
+    return Curves(
+        f"Root mean square of outputs over {over.label}s",
+        over.label,
+        "root mean square",
+        over.names,
+        tuple(_few(by, rms)),
+        is_log=True,
+    )
+
+
+def share_curves(table: ShownTable, over: Axis) -> Curves | None:
+    """Return which share of the elements is zero, subnormal or saturated, for each element type.
+
+    None below level "full", or if there is nothing to draw a curve of.
+    """
+    batch = table.batch
+    if table.level != "full" or len(over.names) < 2:
+        return None
+    dtype, dtypes = codes_of(batch.column("dtype"))
+    floats = is_float(table)
+    count = integer_array(batch.column("count"))
+    curves = []
+    for code, name in enumerate(dtypes):
+        of_type = floats & (dtype == code)
+        if not of_type.any():
+            continue
+        by_type = Cells(Axis("", ("",), np.where(of_type, 0, NONE)), over)
+        with np.errstate(invalid="ignore"):
+            for column in ("zero", "subnormal", "saturated"):
+                n = integer_array(batch.column(column)).astype(np.float64)
+                share = by_type.total(n)[0] / by_type.total(count.astype(np.float64))[0]
+                if np.nansum(share):
+                    curves.append(Curve(f"{name} {column}", share))
+    if not curves:
+        return None
+    title = f"Share of zero, subnormal and saturated elements over {over.label}s"
+    most = sorted(curves, key=lambda curve: -float(np.nanmax(curve.y)))[:MAX_CURVES]
+    return Curves(title, over.label, "share of elements", over.names, tuple(most), is_log=True)
+
+
+_COUNTS = ("nan", "pos_inf", "neg_inf", "zero", "subnormal", "saturated", "count", "nbytes")
+STATISTICS = ("max", "min", "mean", "l2norm", "headroom", *_COUNTS)
+GROUPINGS = ("layer", "step", "rank", "op_type")
+
+
+def statistic_curves(table: ShownTable, statistic: str, over: str, by: str) -> Curves:
+    """Return curves as `StatsTable.plot` draws them; parameters and errors are its own."""
+    if statistic not in STATISTICS:
+        raise ValueError(f"{statistic!r} is none of {', '.join(STATISTICS)}")
+    if statistic not in ("headroom", *table.columns):
+        raise ValueError(f"{statistic!r} is a column of tables of level 'full' only")
+    for name in (over, by):
+        if name not in GROUPINGS:
+            raise ValueError(f"{name!r} is none of {', '.join(GROUPINGS)}")
+    x = Axis.of(table.batch, over, MAX_COLUMNS)
+    y = Axis.of(table.batch, by, MAX_ROWS).or_all(len(table))
+    return Curves(
+        f"{statistic} over {over}s",
+        over,
+        statistic,
+        x.names,
+        tuple(_few(y, _of_groups(table, statistic, Cells(y, x)))),
+        is_log=statistic == "headroom",
+    )
+
+
+def _of_groups(table: ShownTable, statistic: str, cells: Cells) -> NDArray[np.float64]:
+    """Return a statistic of all tensors of each cell together, NaN where there is none."""
+    batch = table.batch
+    if statistic in _COUNTS:
+        counts = integer_array(batch.column(statistic)).astype(np.float64)
+        return np.where(cells.total(np.ones(len(table))) > 0, cells.total(counts), np.nan)
+    if statistic == "headroom":
+        headroom = np.where(np.isfinite(table.headroom), table.headroom, np.nan)
+        return -cells.largest(-headroom)
+    values = real_array(batch.column(statistic))
+    values[~np.isfinite(values)] = np.nan
+    if statistic == "max":
+        return cells.largest(values)
+    if statistic == "min":
+        return -cells.largest(-values)
+    known = ~np.isnan(values)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if statistic == "l2norm":
+            squares = cells.total(np.where(known, values, 0.0) ** 2)
+            return np.where(cells.total(known.astype(np.float64)) > 0, np.sqrt(squares), np.nan)
+        n = np.where(known, n_finite(batch), 0).astype(np.float64)
+        return cells.total(np.where(known, values, 0.0) * n) / cells.total(n)
+
+
+def n_finite(batch: RecordBatch) -> NDArray[np.int64]:
+    """Return the number of finite elements of each row."""
+    bad = (integer_array(batch.column(name)) for name in ("nan", "pos_inf", "neg_inf"))
+    return integer_array(batch.column("count")) - sum(bad)
+
+
+def _few(by: Axis, rows: NDArray[np.float64]) -> Iterator[Curve]:
+    """Yield a curve for each group, or, of many, the least, the median and the largest value."""
+    if len(rows) <= MAX_CURVES:
+        for name, row in zip(by.names, rows, strict=True):
+            yield Curve(f"{by.label} {name}", row)
+        return
+    known = np.ma.masked_invalid(rows)
+    group = f"of {len(rows)} {by.label}s"
+    for name, row in (
+        (f"largest {group}", known.max(axis=0)),
+        (f"median {group}", _lower_median(rows)),
+        (f"least {group}", known.min(axis=0)),
+    ):
+        yield Curve(name, np.ma.filled(row, np.nan))
+
+
+def _lower_median(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the lower median of what is known in each column, NaN if nothing is."""
+    known = (~np.isnan(rows)).sum(axis=0)
+    middle = np.maximum(known - 1, 0) // 2
+    # NaN comes last.
+    return np.asarray(np.take_along_axis(np.sort(rows, axis=0), middle[None], axis=0)[0])
+
+
+def _tensor_text(row: StatsRow) -> str:
+    name = row.op_name or row.op_type or row.path
+    return printable(f"{name}:{tensor_name(row.io, row.index)}")
+
+
+def spread_map(
+    table: ShownTable, health: NDArray[np.int8], step: int | None, began: int | None
+) -> StateMap | None:
+    """Return the states of all ranks along the execution of one step, None if none is bad."""
+    batch = table.batch
+    in_step = integer_array(batch.column("step"), null=NONE) == (NONE if step is None else step)
+    if not (in_step & (health >= NEAR)).any():
+        return None
+    place = np.full(len(table), NONE)
+    rows = np.flatnonzero(in_step)
+    place[rows] = _executions(table, rows)
+    longest = int(place.max()) + 1
+    size = max(1, -(-longest // MAX_COLUMNS))
+    names = tuple(
+        str(i) if size == 1 else f"{i}-{min(i + size, longest) - 1}"
+        for i in range(0, longest, size)
+    )
+    x = Axis("execution", names, np.where(place == NONE, NONE, place // size))
+    y = Axis.of(batch, "rank", MAX_ROWS).or_all(len(table))
+    title = "Along the execution" if step is None else f"Along the execution of step {step}"
+    return health_map(table, health, y, x, title, began)
+
+
+def _executions(table: ShownTable, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return which execution of its rank, from 0 on, each of some rows in order is of."""
+    batch = table.batch
+    rank = integer_array(batch.column("rank"), null=NONE)[rows]
+    by_rank = np.argsort(rank, kind="stable")
+    rank = rank[by_rank]
+    op, _ = codes_of(batch.column("op_name"))
+    is_new = np.ones(len(rows), np.bool_)
+    is_new[1:] = np.diff(rank) != 0
+    starts_rank = is_new.copy()
+    for column in (
+        op,
+        integer_array(batch.column("timestamp"), null=NONE),
+        integer_array(batch.column("task_id"), null=NONE),
+    ):
+        is_new[1:] |= np.diff(column[rows][by_rank]) != 0
+    number = np.cumsum(is_new) - 1
+    execution = np.empty(len(rows), np.int64)
+    execution[by_rank] = number - number[starts_rank][np.cumsum(starts_rank) - 1]
+    return execution
