@@ -3,7 +3,8 @@
     python packaging/bundle.py        from the wheels in dist/, into dist/
 
 An archive has the wheels of fastdump for every Python that dist/ has one for, those of all that it
-needs, with the extras `browse` and `parquet`, a script that installs them, and their checksums.
+needs, with the extras `browse`, `parquet` and `report`, a script that installs them, and their
+checksums.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def download(wheel: Path, platform: str, into: Path) -> None:
             *(sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet"),
             *("--only-binary=:all:", "--implementation=cp", f"--python-version={python}"),
             *(*platforms, f"--platform=manylinux2014_{platform}", "--dest", str(into)),
-            f"{wheel}[browse,parquet]",
+            f"{wheel}[browse,parquet,report]",
         ],
         check=True,
     )

@@ -30,4 +30,4 @@ esac
 (cd -- "$here" && sha256sum --check --quiet SHA256SUMS) ||
   fail "the archive is damaged or not complete: copy it again"
 exec "$python" -m pip --disable-pip-version-check install --no-index --find-links "$here" "$@" \
-  'fastdump[browse,parquet]'
+  'fastdump[browse,parquet,report]'

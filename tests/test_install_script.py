@@ -69,7 +69,7 @@ def test_pip_gets_the_folder_alone_and_the_options(host: Host) -> None:
         "--find-links",
         str(host.archive),
         "--user",
-        "fastdump[browse,parquet]",
+        "fastdump[browse,parquet,report]",
     ]
 
 
