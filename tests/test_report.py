@@ -246,6 +246,27 @@ def test_the_origin_is_ringed(demos: Demos, table: StatsTable) -> None:
     assert not (spread.codes[y, :x] == bad).any()
 
 
+def test_each_rank_has_its_execution_from_its_first_operator_on(
+    demos: Demos, table: StatsTable
+) -> None:
+    from fastdump._table.page import sections
+
+    origin = fastdump.triage(demos.model).origins[0].tensor
+    spread = figures(sections(table, origin))[f"Along the execution of step {origin.step}"]
+    assert isinstance(spread, StateMap)
+    order = [state.name for state in spread.states]
+    for y, rank in enumerate(spread.y_names):
+        runs: list[tuple[object, str]] = []
+        for row in table.filter(rank=int(rank), step=origin.step):
+            run = (row.op_name, row.timestamp, row.task_id)
+            if not runs or runs[-1][0] != run:
+                runs.append((run, health(row)))
+            else:
+                runs[-1] = (run, max(runs[-1][1], health(row), key=order.index))
+        shown = [order[code] for code in spread.codes[y] if code >= 0]
+        assert shown == [state for _, state in runs]
+
+
 def test_root_mean_squares_over_layers(table: StatsTable) -> None:
     figure = table_figures(table)["Root mean square of outputs over layers"]
     assert isinstance(figure, Curves)

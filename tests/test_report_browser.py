@@ -28,6 +28,17 @@ if CHROMIUM is None:
 
 ACCESSIBLE = ("few model", "few compared", "overflow", "watcher", "hostile")
 PAGES = ("model", "wrong", "compared", "overflow", "watcher", "hostile")
+SCROLLS = """async () => {
+  for (const block of document.querySelectorAll('.scroll')) {
+    block.scrollIntoView();  // it is laid out when it is looked at
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    block.scrollLeft = 1e6;
+    const end = block.scrollLeft + block.clientWidth;
+    if (end < block.querySelector('table').offsetWidth) return false;
+  }
+  return true;
+}"""
 WIDTHS = (800, 1280, 1920)
 FITS = """async () => {
   // Figures follow the width within some frames.
@@ -127,6 +138,7 @@ def test_pages_are_quiet_and_within_their_width(
         for width in WIDTHS:
             opened.page.set_viewport_size({"width": width, "height": 900})
             assert opened.page.evaluate(FITS), width
+            assert opened.page.evaluate(SCROLLS), width
         assert opened.said == []
         assert opened.asked == [pages[name].as_uri()]
         assert opened.page.title().startswith("fastdump ")
