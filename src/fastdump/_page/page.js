@@ -26,7 +26,7 @@ function sortBy(table, heading) {
 }
 
 // "rank:1 layer:0-3 softmax": words that a row has somewhere, or a number in one column.
-function conditionsOf(query, titles) {
+function parseConditions(query, titles) {
   return query.toLowerCase().split(/\s+/).filter(Boolean).map((word) => {
     const found = /^([^:]+):(\d+)(?:-(\d+))?$/.exec(word);
     const i = found ? titles.indexOf(found[1]) : -1;
@@ -59,7 +59,7 @@ function prepare(block) {
   input.placeholder = "filter: words, or rank:1 layer:0-3";
   input.setAttribute("aria-label", `Filter ${block.querySelector("h3").textContent}`);
   const filter = () => {
-    const conditions = conditionsOf(input.value, titles);
+    const conditions = parseConditions(input.value, titles);
     let shown = 0;
     for (const row of rows) {
       row.hidden = !conditions.every((holds) => holds(row));
