@@ -46,7 +46,7 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 .NOTPARALLEL:
 .PHONY: help demo test native oldest wheels bundle bench bench-full bench-docs simulate \
         instructions lint tidy sanitize sanitize-python tsan-python fuzz torture screens \
-        pictures models coverage neon neon-instructions aarch64 aarch64-core clean
+        pictures docs models coverage neon neon-instructions aarch64 aarch64-core clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,10 @@ simulate: $(VENV)/bench  ## join, count and triage tables of up to ROWS=1000000 
 bench-docs: $(VENV)/bench  ## put what bench-full measured last into docs/, as table and picture
 	$(BIN)/python -m benchmarks.performance_page build/bench-full.json docs/performance.md
 	$(BIN)/python -m benchmarks.picture build/bench-full.json docs/throughput.svg
+
+docs: $(VENV)/docs  ## the documentation as a site, with every command and docstring: build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo 'build/site/index.html'
 
 lint: $(VENV)/lint  ## formatting, types, stubs, spelling, compiler warnings
 	$(BIN)/ruff check .
@@ -235,6 +239,6 @@ $(VENV)/coverage $(VENV)/wheels: $(VENV)/tools
 	$(PIP) install --group $(@F)
 	@touch $@
 
-$(VENV)/test $(VENV)/bench $(VENV)/lint $(VENV)/tidy $(VENV)/browser: $(VENV)/tools | $(VENV)/built
+$(VENV)/test $(VENV)/bench $(VENV)/lint $(VENV)/tidy $(VENV)/browser $(VENV)/docs: $(VENV)/tools | $(VENV)/built
 	$(PIP) install --group $(@F)
 	@touch $@
