@@ -154,11 +154,13 @@ def test_a_page_of_an_empty_selection(table: StatsTable) -> None:
     assert page.tables == []
 
 
-def test_other_reports_have_pages(demos: Demos) -> None:
+def test_other_reports_have_pages(demos: Demos, tmp_path: Path) -> None:
     for report in (
         fastdump.overflow(demos.overflow),
         fastdump.watcher(demos.watcher),
         fastdump.triage(demos.model),
+        fastdump.convert(demos.model, tmp_path / "npy", op_type="SoftmaxV2"),
+        fastdump.config.check_text('{"dump": {"dump_path": 3}}'),
     ):
         page = Page(report.to_html())
         assert report.answer().headline in page.text
@@ -283,6 +285,41 @@ def test_root_mean_squares_over_layers(table: StatsTable) -> None:
     for rank, curve in enumerate(figure.curves):
         expected = [math.sqrt(squares[rank, i] / numbers[rank, i]) for i in range(len(curve.y))]
         np.testing.assert_allclose(curve.y, expected, rtol=1e-12)
+
+
+def test_largest_magnitudes_over_layers(table: StatsTable) -> None:
+    figure = table_figures(table)["Largest magnitude of finite elements over layers"]
+    assert isinstance(figure, Curves)
+    assert {curve.name for curve in figure.curves} == {"float16", "bfloat16", "float32"}
+    for curve in figure.curves:
+        for layer, value in enumerate(curve.y):
+            expected = [
+                max(abs(row.min), abs(row.max))
+                for row in table
+                if (row.dtype, row.layer) == (curve.name, layer)
+                and row.status == "ok"
+                and row.min is not None
+                and row.max is not None
+            ]
+            assert value == max(expected, default=math.nan) or math.isnan(value)
+            assert math.isnan(value) == (not expected)
+
+
+def test_root_mean_squares_in_cells(table: StatsTable) -> None:
+    figure = table_figures(table)["Root mean square of outputs by step and layer"]
+    assert isinstance(figure, ValueMap)
+    for (y, x), value in np.ndenumerate(figure.values):
+        rows = [
+            row
+            for row in table.filter(io="output", status="ok")
+            if (row.step, row.layer) == (int(figure.y_names[y]), int(figure.x_names[x]))
+            and "float" in (row.dtype or "")
+        ]
+        n = sum(
+            (row.count or 0) - sum((row.nan or 0, row.pos_inf or 0, row.neg_inf or 0))
+            for row in rows
+        )
+        assert value == pytest.approx(math.sqrt(sum((row.l2norm or 0) ** 2 for row in rows) / n))
 
 
 def test_headroom_is_the_least_of_float16(table: StatsTable) -> None:

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from fastdump._convert.records import ConvertFailure, ConvertNote
 from fastdump._json import document
 from fastdump._report import Report
+from fastdump._words.answer import Answer
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted, size_text, skipped_text
-from fastdump._words.styles import BAD, SUBTLE, status_style
+from fastdump._words.styles import BAD, GOOD, SUBTLE, status_style
 from fastdump._words.text_table import Cell
 
 _MAX_NOTES = 3
@@ -89,6 +90,14 @@ class ConvertReport(Report):
         yield [Cell(printable(self.sentence))]
         for note in self.notes:
             yield [Cell(note)]
+        yield from self.in_full()
+
+    def answer(self) -> Answer:
+        """Return what was written where, and how much failed."""
+        return Answer(self.sentence, BAD if self.findings else GOOD, remarks=self.notes)
+
+    def in_full(self, **_: Any) -> Iterator[list[Cell]]:
+        """Yield what was odd, what was left out and why, and what failed."""
         yield from self._oddities()
         if self.skipped:
             yield [Cell(f"skipped: {skipped_text(self.skipped)}", SUBTLE)]

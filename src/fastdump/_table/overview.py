@@ -77,15 +77,7 @@ def size_curves(table: ShownTable, over: Axis, by: Axis) -> Curves | None:
 
     None if there is nothing to draw a curve of.
     """
-    batch = table.batch
-    norm = real_array(batch.column("l2norm"))
-    number = n_finite(batch).astype(np.float64)
-    usable = is_float(table) & is_in(batch.column("io"), ("output",)) & np.isfinite(norm)
-    with np.errstate(over="ignore"):
-        squares = np.where(usable, norm, 0.0) ** 2
-    cells = Cells(by, over)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rms = np.sqrt(cells.total(squares) / cells.total(np.where(usable, number, 0.0)))
+    rms = _root_mean_squares(table, Cells(by, over))
     if len(over.names) < 2 or not (np.isfinite(rms).sum(axis=1) > 1).any():
         return None
     return Curves(
@@ -96,6 +88,60 @@ def size_curves(table: ShownTable, over: Axis, by: Axis) -> Curves | None:
         tuple(_few(by, rms)),
         is_log=True,
     )
+
+
+def size_map(table: ShownTable, y: Axis, x: Axis, began: int | None) -> ValueMap | None:
+    """Return the same in cells, None if there is less than one of two rows and two columns."""
+    rms = _root_mean_squares(table, Cells(y, x))
+    rms[rms == 0] = np.nan  # has no place on a logarithmic scale
+    if min(rms.shape) < 2 or not np.isfinite(rms).any():
+        return None
+    return ValueMap(
+        f"Root mean square of outputs by {y.label} and {x.label}",
+        x.label,
+        y.label,
+        x.names,
+        y.names,
+        "root mean square",
+        rms,
+        is_log=True,
+        ringed=ringed(y, x, began),
+    )
+
+
+def _root_mean_squares(table: ShownTable, cells: Cells) -> NDArray[np.float64]:
+    """Return the root mean square of the finite elements of all outputs of floats in each cell."""
+    batch = table.batch
+    norm = real_array(batch.column("l2norm"))
+    number = n_finite(batch).astype(np.float64)
+    usable = is_float(table) & is_in(batch.column("io"), ("output",)) & np.isfinite(norm)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        squares = np.where(usable, norm, 0.0) ** 2
+        return np.sqrt(cells.total(squares) / cells.total(np.where(usable, number, 0.0)))
+
+
+def extreme_curves(table: ShownTable, over: Axis) -> Curves | None:
+    """Return the largest magnitude of a finite element, for each element type.
+
+    None if there is nothing to draw a curve of.
+    """
+    batch = table.batch
+    dtype, dtypes = codes_of(batch.column("dtype"))
+    floats = is_float(table)
+    low, high = (np.abs(real_array(batch.column(name))) for name in ("min", "max"))
+    largest = np.fmax(low, high)
+    largest[~np.isfinite(largest)] = np.nan
+    curves = []
+    for code, name in enumerate(dtypes):
+        of_type = Axis("", ("",), np.where(floats & (dtype == code), 0, NONE))
+        values = Cells(of_type, over).largest(largest)[0]
+        if np.isfinite(values).sum() > 1:
+            curves.append(Curve(name, values))
+    if not curves:
+        return None
+    title = f"Largest magnitude of finite elements over {over.label}s"
+    shown = tuple(curves[:MAX_CURVES])
+    return Curves(title, over.label, "magnitude", over.names, shown, is_log=True)
 
 
 def share_curves(table: ShownTable, over: Axis) -> Curves | None:

@@ -15,10 +15,12 @@ from fastdump._table.arrow_column import codes_of, integer_array, is_in
 from fastdump._table.cells import MAX_COLUMNS, MAX_ROWS, Axis, x_axis
 from fastdump._table.health import BAD, INCOMPLETE, SATURATED, health_of, is_float
 from fastdump._table.overview import (
+    extreme_curves,
     headroom_map,
     health_map,
     share_curves,
     size_curves,
+    size_map,
     spread_map,
 )
 from fastdump._table.row import StatsRow
@@ -136,6 +138,11 @@ def _sizes(table: ShownTable, health: NDArray[np.int8], began: int | None) -> It
             "Of the finite elements of all outputs of a layer.",
         ),
         (size_curves(table, steps, ranks), "Of the finite elements of all outputs of a step."),
+        (
+            size_map(table, steps, layers, began),
+            "Of the finite elements of all outputs of a layer in a step.",
+        ),
+        (extreme_curves(table, layers), "Of all tensors of each element type."),
         (
             share_curves(table, layers),
             "Zeros and subnormals are what underflow leaves, saturated elements what overflow.",
