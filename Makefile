@@ -166,10 +166,6 @@ models: $(VENV)/test  ## recorded PyTorch models with three seeds: no false alar
 	FASTDUMP_ALL_SEEDS=1 $(BIN)/python -m pytest --numprocesses auto \
 	  tests/test_compare_models.py tests/test_triage_models.py $(ARGS)
 
-.PHONY: print-clang
-print-clang:
-	@echo '$(CLANG)'
-
 neon: neon-instructions  ## native tests for aarch64 under qemu, after neon-instructions
 	$(WORKFLOW) neon
 
