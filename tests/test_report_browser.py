@@ -26,6 +26,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))
 if CHROMIUM is None:
     pytest.skip("chromium is not installed", allow_module_level=True)
 
+PATIENCE_MS = 300_000
 ACCESSIBLE = ("few model", "few compared", "overflow", "watcher", "hostile")
 PAGES = ("model", "wrong", "compared", "overflow", "watcher", "hostile")
 SCROLLS = """async () => {
@@ -91,7 +92,11 @@ def write_hostile(root: Path) -> Path:
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        yield playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        # How long something takes says nothing on a machine that others use.
+        sync_api.expect.set_options(timeout=PATIENCE_MS)
+        yield playwright.chromium.launch(
+            executable_path=CHROMIUM, args=arguments, timeout=PATIENCE_MS
+        )
 
 
 class Opened:
@@ -101,6 +106,7 @@ class Opened:
         self.page = browser.new_page(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
+        self.page.set_default_timeout(PATIENCE_MS)
         self.said: list[str] = []
         self.asked: list[str] = []
         self.page.on("console", self._hear)
