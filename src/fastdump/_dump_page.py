@@ -12,10 +12,11 @@ from fastdump._figures.on_page import check_drawable
 from fastdump._page.page import page_html
 from fastdump._page.parts import Drawing, Part, Section, Words
 from fastdump._selection import Conditions, takes_conditions
-from fastdump._stats import What, source_of, stats
+from fastdump._stats import What
 from fastdump._table.page import about, sections
 from fastdump._table.stats_table import StatsTable
 from fastdump._tensor.pictures import magnitudes
+from fastdump._triage import full_table
 from fastdump._triage.records import Origin
 from fastdump._triage.report import TriageReport
 from fastdump._triage.story import tell
@@ -88,14 +89,9 @@ def report(
             **conditions,
         )
         return compared.to_html()
-    found = source_of(what)
-    if isinstance(found, StatsTable):
-        found = found.moved_to(root)
-    elif root is not None:
-        raise ValueError("root is for tables; the files of a dump are where it is")
-    table = stats(
-        found,
-        level="full",
+    table = full_table(
+        what,
+        root=root,
         threads=threads,
         io_depth=io_depth,
         engine=engine,
@@ -103,8 +99,6 @@ def report(
         follow_links=follow_links,
         **conditions,
     )
-    if table.level == "header":
-        raise ValueError("the table has level 'header': a report needs statistics")
     return dump_page(table, tell(table))
 
 

@@ -15,7 +15,7 @@ from fastdump._cli.completion import complete_path
 from fastdump._cli.messages import say
 from fastdump._cli.options import reading_options, root_option, selection_options
 from fastdump._cli.print_report import print_report
-from fastdump._cli.scanning import scan_paths
+from fastdump._cli.scanning import scan_for_triage
 from fastdump._cli.unread import say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._dump_page import dump_page
@@ -77,20 +77,13 @@ def command(
         for side in ("skipped_a", "skipped_b"):
             say_skipped(table.about[side])
         return exit_code_of(table)
-    outcome = scan_paths((path,), conditions, level="full", **reading)
-    stats = outcome.table
-    if root is not None:
-        if not outcome.is_written:
-            raise click.UsageError("--root is for a table; the files of a dump are where it is")
-        stats = stats.moved_to(root)
-    if stats.level == "header":
-        raise click.ClickException("the table has no statistics")
+    outcome = scan_for_triage((path,), conditions, root, **reading)
     with working("following bad values"):
-        triage = tell(stats)
+        triage = tell(outcome.table)
     with working("drawing"):
-        page = dump_page(stats, triage)
+        page = dump_page(outcome.table, triage)
     _write(output, page, triage)
-    say_skipped(stats.skipped)
+    say_skipped(outcome.table.skipped)
     if not outcome.interrupted and not triage.clean:
         return exit_codes.FINDINGS
     return outcome.exit_code

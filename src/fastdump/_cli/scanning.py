@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -104,6 +105,21 @@ def scan_paths(
             table = StatsTable(table, skipped=table.skipped | {NOT_FINISHED: n_left})
     _say_notes(table)
     return Outcome(table, reached.bytes_done, seconds, interrupted)
+
+
+def scan_for_triage(
+    paths: tuple[str, ...], conditions: Mapping[str, Any], root: Path | None, **options: Any
+) -> Outcome:
+    """Scan as `scan_paths` does, for a triage; `root` is where the dump of a table is now."""
+    outcome = scan_paths(paths, conditions, level="full", **options)
+    table = outcome.table
+    if root is not None:
+        if not outcome.is_written:
+            raise click.UsageError("--root is for a table; the files of a dump are where it is")
+        table = table.moved_to(root)
+    if table.level == "header":
+        raise click.ClickException("the table has no statistics")
+    return replace(outcome, table=table)
 
 
 def _written(

@@ -21,7 +21,7 @@ from fastdump._cli.options import (
     verbose_option,
 )
 from fastdump._cli.print_report import print_report
-from fastdump._cli.scanning import scan_paths
+from fastdump._cli.scanning import scan_for_triage
 from fastdump._cli.unread import say_skipped
 from fastdump._progress import working
 from fastdump._triage.story import tell
@@ -75,19 +75,12 @@ def command(
     Exit codes: 0 nothing was found; 1 there is a finding; 2 wrong usage, or nothing that could be
     read; 3 nothing was found, but something could not be read whole.
     """  # noqa: D301 (\b is for click: do not wrap)
-    outcome = scan_paths(paths, conditions, level="full", **reading)
-    table = outcome.table
-    if root is not None:
-        if not outcome.is_written:
-            raise click.UsageError("--root is for a table; the files of a dump are where it is")
-        table = table.moved_to(root)
-    if table.level == "header":
-        raise click.ClickException("the table has no statistics")
+    outcome = scan_for_triage(paths, conditions, root, **reading)
     with working("following bad values"):
-        report = tell(table)
+        report = tell(outcome.table)
     is_verbose = verbose or show_all or is_given("rows")
     print_report(report, as_json=as_json, verbose=is_verbose, rows=rows, show_suppressed=show_all)
-    say_skipped(table.skipped)
+    say_skipped(outcome.table.skipped)
     if not outcome.interrupted and not report.clean:
         return exit_codes.FINDINGS
     return outcome.exit_code

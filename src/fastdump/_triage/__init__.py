@@ -12,7 +12,7 @@ this; `sentence` and `text` put them in words.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from fastdump._arguments import Engine, PathLike
 from fastdump._core import Progress
@@ -90,14 +90,9 @@ def triage(
     >>> print(report.sentence)  # doctest: +SKIP
     >>> report.origins[0].tensor.tensor()[:8]  # doctest: +SKIP
     """
-    found = source_of(what)
-    if isinstance(found, StatsTable):
-        found = found.moved_to(root)
-    elif root is not None:
-        raise ValueError("root is for tables; the files of a dump are where it is")
-    table = stats(
-        found,
-        level="full",
+    table = full_table(
+        what,
+        root=root,
         threads=threads,
         io_depth=io_depth,
         engine=engine,
@@ -110,6 +105,17 @@ def triage(
         settle=settle,
         **conditions,
     )
+    return tell(table)
+
+
+def full_table(what: What, *, root: PathLike | None, **options: Any) -> StatsTable:
+    """Return the statistics that a triage looks at; parameters and errors are those of `triage`."""
+    found = source_of(what)
+    if isinstance(found, StatsTable):
+        found = found.moved_to(root)
+    elif root is not None:
+        raise ValueError("root is for tables; the files of a dump are where it is")
+    table = stats(found, level="full", **options)
     if table.level == "header":
         raise ValueError("the table has level 'header': triage needs statistics")
-    return tell(table)
+    return table
