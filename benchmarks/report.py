@@ -27,6 +27,7 @@ SECTIONS = {
     "convert": "Conversion to npy files",
     "triage": "Triage of many small files, full level and all",
     "browse": "Rows on the screen",
+    "report": "Pages of HTML: time to make one, of a table whose triage is done",
     "growing": "Dumps that grow, and scans that are ended and begun again",
     "commands": "Commands on many small files, beside the core's scan of them",
     "executors": "Two workers of an executor, already started, beside one call with two threads",
@@ -178,7 +179,8 @@ class Report:
         self.rows = list(rows)
 
     def add(self, benchmark: BenchmarkFixture, row: Row) -> None:
-        """Add a row, and note it in what pytest-benchmark saves."""
+        """Add a row of one of `SECTIONS`, and note it in what pytest-benchmark saves."""
+        assert row.section in SECTIONS, row.section
         self.rows.append(row)
         saved = {key: value for key, value in asdict(row).items() if value not in (None, "", ())}
         benchmark.extra_info.setdefault("rows", []).append({**saved, "result": row.result})
