@@ -221,7 +221,8 @@ $(VENV)/tools: $(VENV)/created pyproject.toml
 	$(PIP) install --group build $$($(PYTHON) packaging/compiler.py)
 	@touch $@
 
-$(VENV)/built: $(VENV)/tools CMakeLists.txt $(shell find src/cpp -type f)
+$(VENV)/built: $(VENV)/tools CMakeLists.txt $(shell find src/cpp -type f) \
+               $(if $(WHEELS),$(wildcard $(WHEELS)/*.whl))
 ifdef WHEELS
 	$(PIP) install --no-index --find-links $(WHEELS) --no-deps --force-reinstall fastdump
 	$(PIP) install 'fastdump[parquet]'
