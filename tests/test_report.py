@@ -188,8 +188,18 @@ def test_without_bokeh_the_error_names_the_extra(
     assert main(["report", str(demos.model), "-o", str(tmp_path / "r.html")]) == 2
     assert "fastdump[report]" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()
-    # Neither text nor notebooks need it.
+    # A page without figures does not need it, nor do text and notebooks.
+    assert Page(fastdump.overflow(demos.overflow).to_html()).tables == []
     assert "+Inf" in fastdump.triage(demos.model)._repr_html_()
+
+
+def test_progress_is_told_of_one_dump_and_of_two(demos: Demos) -> None:
+    told: list[object] = []
+    fastdump.report(demos.model, progress=told.append)
+    n_of_one = len(told)
+    fastdump.report(demos.model, demos.model, progress=told.append)
+    assert 0 < n_of_one < len(told)
+    assert isinstance(told[-1], fastdump.CompareProgress)
 
 
 # Numbers in figures, against a loop over rows

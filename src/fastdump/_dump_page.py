@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastdump._arguments import Engine, PathLike
 from fastdump._compare import compare
-from fastdump._core import Progress
 from fastdump._figures.on_page import check_drawable
 from fastdump._page.page import page_html
 from fastdump._page.parts import Drawing, Part, Section, Words
@@ -25,6 +24,9 @@ from fastdump.errors import FastdumpError, UnsupportedDTypeError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+_MAX_INPUTS = 3
+_BARS = "Zeros are on the left, what is not finite on the right."
+
 
 @takes_conditions
 def report(
@@ -35,7 +37,7 @@ def report(
     threads: int | None = None,
     io_depth: int | None = None,
     engine: Engine = "auto",
-    progress: bool | Callable[[Progress], object] | None = None,
+    progress: bool | Callable[[Any], object] | None = None,
     follow_links: bool = False,
     **conditions: Unpack[Conditions],
 ) -> str:
@@ -54,7 +56,7 @@ def report(
     root
         The directory that the paths of a table are relative to, if the dump was moved.
     threads, io_depth, engine, progress, follow_links
-        How to read a dump; as for `stats`.
+        How to read; as for `stats`, or with `other` as for `compare`.
     **conditions
         Which tensors; `Selection` says what each condition means.
 
@@ -84,7 +86,7 @@ def report(
             threads=threads,
             io_depth=io_depth,
             engine=engine,
-            progress=progress is True,
+            progress=progress,
             follow_links=follow_links,
             **conditions,
         )
@@ -122,8 +124,4 @@ def _tensors(origin: Origin) -> Iterator[Part]:
         except (FastdumpError, OSError, ValueError) as error:
             yield Words((f"{row.tensor_name} of {row.path}: {error}",))
         else:
-            yield Drawing(figure, f"Of {row.op_name or row.path}; {_BARS}")
-
-
-_MAX_INPUTS = 3
-_BARS = "zeros on the left, what is not finite on the right."
+            yield Drawing(figure, f"Of {row.op_name or row.path}. {_BARS}")

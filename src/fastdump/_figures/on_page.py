@@ -53,14 +53,14 @@ def scripts(figures: Sequence[Figure]) -> tuple[str, list[str]]:
     Raises
     ------
     MissingDependencyError
-        If Bokeh is not installed.
+        If there is a figure, and Bokeh is not installed.
     """
+    if not figures:
+        return "", []
     check_drawable()
     from bokeh.embed import components
     from bokeh.resources import Resources
 
-    if not figures:
-        return "", []
     script, places = components(tuple(map(_drawn, figures)))
     library = "\n".join(Resources(mode="inline", components=["bokeh"], log_level="warn").js_raw)
     return f"<script>\n{library}\n</script>\n{script}", list(places)
