@@ -24,10 +24,8 @@ PAGES = {
     "README.zh.md": "zh/overview.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
-    "LICENSE": None,
-    "packaging/": None,
 }
-"""Files above docs/, and the pages of the site that have them; None for what it has not."""
+"""Files above docs/, and the pages of the site that have them."""
 
 API = {
     "questions": (
@@ -46,7 +44,7 @@ API = {
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made here."""
-    made = {page: (ROOT / name).read_text("utf-8") for name, page in PAGES.items() if page}
+    made = {page: (ROOT / name).read_text("utf-8") for name, page in PAGES.items()}
     made["commands.md"] = commands_page()
     made |= {f"api/{name}.md": text for name, text in api_pages().items()}
     for page, text in made.items():

@@ -156,7 +156,7 @@ def _map(
         urgent = of_cell[np.argmax(state[of_cell])]
         texts[cell] = f"{_STATES[state[urgent]].name}: {_text(rows[int(urgent)])}"
     return StateMap(
-        f"Verdicts by {y.label} and {'type of operator' if x.label == 'op_type' else x.label}",
+        f"Verdicts by {y.label} and {x.word}",
         x.label,
         y.label,
         x.names,

@@ -68,7 +68,7 @@ class Box:
     place, title, name
         Where it ran, its type and its name.
     state
-        What the box stands for: "clean", "origin" or "infected".
+        What the operator is: "origin" or "infected".
     arrows
         What leads into it, one text for each tensor, and whether that is bad.
     """

@@ -69,6 +69,11 @@ class Axis:
         """Return the axis, or one group of all rows if there is none."""
         return self if self.names else Axis(self.label, ("all",), np.zeros(n_rows, np.int64))
 
+    @property
+    def word(self) -> str:
+        """What the groups are, in a sentence."""
+        return "type of operator" if self.label == "op_type" else self.label
+
     def group_of_row(self, row: int) -> int | None:
         """Return the group of a row of the table, None if it is in none."""
         group = int(self.group[row])
@@ -85,15 +90,14 @@ def ringed(y: Axis, x: Axis, row: int | None) -> tuple[int, int] | None:
     """Return the cell of a row of the table, None if it is in none."""
     if row is None:
         return None
-    place = y.group_of_row(row), x.group_of_row(row)
-    return None if None in place else (int(place[0] or 0), int(place[1] or 0))
+    at_row, at_column = y.group_of_row(row), x.group_of_row(row)
+    return None if at_row is None or at_column is None else (at_row, at_column)
 
 
 class Cells:
     """The rows of a table in the cells of two axes."""
 
     def __init__(self, y: Axis, x: Axis) -> None:
-        self.y, self.x = y, x
         self.shape = (len(y.names), len(x.names))
         inside = (y.group != NONE) & (x.group != NONE)
         self._rows = np.flatnonzero(inside)

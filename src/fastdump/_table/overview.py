@@ -52,10 +52,11 @@ def health_map(
 
 
 def headroom_map(table: ShownTable, y: Axis, x: Axis, began: int | None) -> ValueMap | None:
-    """Return how little headroom there is in each cell, None if no tensor is of a 16-bit type."""
+    """Return how little headroom there is in each cell, None if no tensor is of float16."""
     dtype, dtypes = codes_of(table.batch.column("dtype"))
     narrow = np.array([*(name in ("float16", "complex32") for name in dtypes), False], np.bool_)
-    headroom = np.where(narrow[dtype] & np.isfinite(table.headroom), table.headroom, np.nan)
+    headroom = table.headroom
+    headroom = np.where(narrow[dtype] & np.isfinite(headroom), headroom, np.nan)
     least = -Cells(y, x).largest(-headroom)
     if np.isnan(least).all():
         return None
@@ -91,7 +92,10 @@ def size_curves(table: ShownTable, over: Axis, by: Axis) -> Curves | None:
 
 
 def size_map(table: ShownTable, y: Axis, x: Axis, began: int | None) -> ValueMap | None:
-    """Return the same in cells, None if there is less than one of two rows and two columns."""
+    """Return the root mean square of what operators put out, in cells.
+
+    None if there are less than two rows or two columns.
+    """
     rms = _root_mean_squares(table, Cells(y, x))
     rms[rms == 0] = np.nan  # has no place on a logarithmic scale
     if min(rms.shape) < 2 or not np.isfinite(rms).any():
@@ -207,7 +211,8 @@ def _of_groups(table: ShownTable, statistic: str, cells: Cells) -> NDArray[np.fl
         counts = integer_array(batch.column(statistic)).astype(np.float64)
         return np.where(cells.total(np.ones(len(table))) > 0, cells.total(counts), np.nan)
     if statistic == "headroom":
-        headroom = np.where(np.isfinite(table.headroom), table.headroom, np.nan)
+        headroom = table.headroom
+        headroom[~np.isfinite(headroom)] = np.nan
         return -cells.largest(-headroom)
     values = real_array(batch.column(statistic))
     values[~np.isfinite(values)] = np.nan

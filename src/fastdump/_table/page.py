@@ -118,7 +118,7 @@ def _health(
     for label in ("rank", "step"):
         y = Axis.of(table.batch, label, MAX_ROWS).or_all(len(table))
         if x.names and (len(y.names) > 1 or label == "rank"):
-            title = f"Health by {label} and {_word(x)}"
+            title = f"Health by {label} and {x.word}"
             ring = f" {_RING}" if began is not None else ""
             text = f"The most urgent state of any tensor.{ring} {_CLICK}"
             yield Drawing(health_map(table, health, y, x, title, began), text)
@@ -162,19 +162,21 @@ def types_table(table: ShownTable, health: NDArray[np.int8]) -> TextTable:
     """Return for each floating type how much of its range its tensors use."""
     dtype, dtypes = codes_of(table.batch.column("dtype"))
     floats = is_float(table)
-    count = integer_array(table.batch.column("count"))
+    # As floats, sums of hostile counts do not wrap around.
+    count = integer_array(table.batch.column("count")).astype(np.float64)
+    all_headroom = table.headroom
     lines = []
     for code, name in enumerate(dtypes):
         rows = np.flatnonzero(floats & (dtype == code))
         if not len(rows):
             continue
-        n = int(count[rows].sum())
-        headroom = table.headroom[rows]
+        n = float(count[rows].sum())
+        headroom = all_headroom[rows]
         known = headroom[np.isfinite(headroom)]
         shares = [""] * 3
         if table.level == "full" and n:
             numbers = (
-                int(integer_array(table.batch.column(column))[rows].sum())
+                float(integer_array(table.batch.column(column))[rows].astype(np.float64).sum())
                 for column in ("zero", "subnormal", "saturated")
             )
             shares = [f"{number / n:.3%}" for number in numbers]
@@ -202,10 +204,6 @@ _TYPE_COLUMNS = (
     Column("with NaN or +Inf", right=True),
     Column("at the limit", right=True),
 )
-
-
-def _word(axis: Axis) -> str:
-    return "type of operator" if axis.label == "op_type" else axis.label
 
 
 def _first_bad_step(table: ShownTable, health: NDArray[np.int8]) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE
 from fastdump._words.text_table import Cell, Column, TextTable
@@ -11,8 +11,8 @@ from fastdump._words.text_table import Cell, Column, TextTable
 CLASSES = {BAD: "bad", DOUBTFUL: "doubtful", GOOD: "good", SUBTLE: "subtle"}
 """The CSS class of each style."""
 
-# For notebooks, which bring their own colours and fonts: what is bad has to differ in more than
-# colour. `color-scheme` is theirs, too, so the colours are legible on white and on black.
+# Notebooks bring their own fonts and their own background: these colours are legible on white and
+# on black.
 _STYLE = (
     "<style>.fastdump td,.fastdump th{white-space:nowrap;text-align:left}"
     ".fastdump td.number,.fastdump th.number{text-align:right}"
@@ -50,7 +50,7 @@ def line_html(line: Iterable[Cell]) -> str:
     )
 
 
-def table_html(table: TextTable, *, caption: str = "") -> str:
+def table_html(table: TextTable) -> str:
     """Return a table as HTML, '' if it has no row.
 
     Numbers are aligned to the right, long names folded to their end, which tells them apart;
@@ -60,21 +60,15 @@ def table_html(table: TextTable, *, caption: str = "") -> str:
     if not rows:
         return ""
     head = "".join(map(_title_html, columns))
-    body = "\n".join(row_html(columns, row) for row in rows)
-    said = f"<caption>{html.escape(caption)}</caption>" if caption else ""
-    return f"<table>{said}<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
-
-
-def row_html(columns: Sequence[Column], row: Sequence[Cell]) -> str:
-    """Return the cells of one row in a row of HTML."""
-    return f"<tr>{''.join(map(cell_html, columns, row))}</tr>"
+    body = "\n".join(f"<tr>{''.join(map(cell_html, columns, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
 
 
 def cell_html(column: Column, cell: Cell) -> str:
     """Return one cell of a table."""
     text = html.escape(cell.text)
     if column.names and len(cell.text) > _LONG_NAME:
-        # Left of the mark, names read from the left again.
+        # Text that runs from the right is cut on the left; within <bdi> it runs as names do.
         return f'<td class="folded" title="{text}"><bdi>{text}</bdi></td>'
     return f"<td{_class_of(column, cell.style)}>{text}</td>"
 
