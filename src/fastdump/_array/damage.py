@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from fastdump._words import catalogue as say
+from fastdump._words.enumeration import enumerated
 from fastdump._words.places import index_text
 from fastdump._words.quantities import integers_text, size_text
+from fastdump._words.sentence import Sentence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,12 +47,12 @@ class Damage:
     size: int
     words: str
     place: str | None
+    _shape: str = field(default="", compare=False, repr=False)
 
     @property
     def where(self) -> str:
         """The place, or else the words without the share of elements: where that was told."""
-        share = f"{self.bad:,} of {self.size:,} elements"
-        return self.place or self.words.removeprefix(share).lstrip(",: ")
+        return self.place or self._shape or self.words
 
 
 def is_not_finite(elements: NDArray[Any]) -> NDArray[np.bool_]:
@@ -136,7 +139,15 @@ class _Seen:
 
     def damage(self) -> Damage:
         place = self._rectangle()
-        return Damage(self.n_bad, self.size, self._words(place), place)
+        if self.n_bad == self.size:
+            words = say.ALL_BAD() if self.size > 1 else say.THE_ONLY_ELEMENT()
+            return Damage(self.n_bad, self.size, words, place)
+        if self.n_bad == 1:
+            at = index_text(self._first, self.shape)
+            return Damage(1, self.size, say.ONE_ELEMENT(size=self.size, at=at), place)
+        joined, shape = self._shape(place)
+        share = say.SHARE_OF_ELEMENTS(n=self.n_bad, size=self.size)
+        return Damage(self.n_bad, self.size, joined(share=share, shape=shape), place, shape)
 
     def _rectangle(self) -> str | None:
         """Return the bad elements as an index, if one selects exactly them."""
@@ -148,33 +159,30 @@ class _Seen:
         texts = list(map(_indices_text, involved, self.shape))
         return None if None in texts else f"[{', '.join(map(str, texts))}]"
 
-    def _words(self, place: str | None) -> str:
-        if self.n_bad == self.size:
-            return "all elements" if self.size > 1 else "the only element"
-        if self.n_bad == 1:
-            return f"one element of {self.size:,}, {index_text(self._first, self.shape)}"
+    def _shape(self, place: str | None) -> tuple[Sentence, str]:
+        """Return the shape of the damage, and the sentence that tells it after the share."""
         if self._n_runs == 1:
-            return self._run_words()
-        share = f"{self.n_bad:,} of {self.size:,} elements"
+            return say.SHARE_AND_RUN, self._run_words()
         if whole := self._whole_words():
-            return f"{share}: {whole}"
+            return say.SHARE_AND_SHAPE, whole
         if self._is_strided and self.n_bad > 2:
             start = index_text(self._first, self.shape)
-            return f"{share}: every {self._stride:,}th from {start} on"
+            return say.SHARE_AND_SHAPE, say.EVERY_NTH(stride=self._stride or 0, start=start)
         if place is not None:
-            return f"{share}: the block {place}"
-        return f"{share}, scattered: {self._scattered_words()}"
+            return say.SHARE_AND_SHAPE, say.BLOCK(place=place)
+        return say.SHARE_AND_RUN, say.SCATTERED(axes=self._scattered_words())
 
     def _run_words(self) -> str:
-        nbytes = self.n_bad * self.itemsize
-        words = f"{self.n_bad:,} of {self.size:,} elements, "
-        whole = self._whole_words()
-        words += f"{whole}: " if whole else ""
-        words += "the tail" if self._last == self.size - 1 else "one run"
-        words += f" from {index_text(self._first, self.shape)} on"
+        nbytes, is_tail = self.n_bad * self.itemsize, self._last == self.size - 1
+        start = index_text(self._first, self.shape)
         if nbytes % _WRITE_NBYTES == 0:
-            words += f" ({size_text(nbytes)}, a multiple of {_WRITE_NBYTES:,} bytes)"
-        return words
+            run = (say.TAIL_OF_WRITES if is_tail else say.RUN_OF_WRITES)(
+                start=start, nbytes=size_text(nbytes), write_nbytes=_WRITE_NBYTES
+            )
+        else:
+            run = (say.TAIL if is_tail else say.RUN)(start=start)
+        whole = self._whole_words()
+        return say.WHOLE_LINES(lines=whole, run=run) if whole else run
 
     def _whole_words(self) -> str | None:
         """Return "2 whole rows, ..." if all indices of an axis with bad elements are wholly bad."""
@@ -189,12 +197,14 @@ class _Seen:
             per_index = self.size // self.shape[axis]
             if len(touched) == self.shape[axis] or (counts[touched] != per_index).any():
                 continue
-            one, many = {last: ("column", "columns"), last - 1: ("row", "rows")}.get(
-                axis, (f"index of axis {axis}", f"indices of axis {axis}")
-            )
+            if axis == last:
+                lines = say.WHOLE_COLUMNS(len(touched))
+            elif axis == last - 1:
+                lines = say.WHOLE_ROWS(len(touched))
+            else:
+                lines = say.OF_AXIS(indices=say.WHOLE_INDICES(len(touched)), axis=axis)
             named = _indices_text(touched, self.shape[axis])
-            which = f" ({named})" if named else ""
-            return f"{len(touched):,} whole {one if len(touched) == 1 else many}{which}"
+            return say.NAMED_LINES(lines=lines, numbers=named) if named else lines
         return self._whole_lines()
 
     def _whole_lines(self) -> str | None:
@@ -207,18 +217,17 @@ class _Seen:
         if not self._begin_rows or (counts != self.n_bad // length).any():
             return None
         place = self._rectangle()
-        n_lines = self.n_bad // length
-        which = f" {place}" if place else ""
-        return f"{n_lines:,} whole {'row' if n_lines == 1 else 'rows'}{which}"
+        lines = say.WHOLE_ROWS(self.n_bad // length)
+        return say.LINES_AT(lines=lines, place=place) if place else lines
 
     def _scattered_words(self) -> str:
         parts = []
         for axis, counts in enumerate(self._counts):
             if counts is None or self.shape[axis] == 1:
                 continue
-            n_touched = np.count_nonzero(counts)
-            parts.append(f"{n_touched:,} of {self.shape[axis]:,} along axis {axis}")
-        return ", ".join(parts) or f"{self._n_runs:,} runs"
+            n_touched = int(np.count_nonzero(counts))
+            parts.append(say.ALONG_AXIS(n=n_touched, size=self.shape[axis], axis=axis))
+        return enumerated(parts) or say.RUNS(self._n_runs)
 
 
 def _indices_text(indices: NDArray[np.int64], dim: int) -> str | None:

@@ -16,6 +16,7 @@ from fastdump._compare.sentence import (
 from fastdump._op_name import in_layer
 from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer
+from fastdump._words.enumeration import enumerated
 from fastdump._words.places import operator_text, ranks_and_steps_text, where_text
 from fastdump._words.quantities import number_text
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD
@@ -41,6 +42,7 @@ def answer_of(
     """
     remarks = [*notes, *_remarks(summary, retyped, casts)]
     facts: list[tuple[str, str]] = []
+    headline: str
     if not summary["compared"]:
         reason = say.PAIRS_NOT_COMPARED if summary["pairs"] else say.NO_PAIRS
         headline, style = reason(pairs=say.PAIRS(summary["pairs"])), DOUBTFUL
@@ -70,15 +72,15 @@ def _facts(
 ) -> Iterator[tuple[str, str]]:
     first, *later = divergences
     operator = operator_text(first.op_type, first.op_name or first.path_a)
-    yield "operator", say.OPERATOR_TENSOR(operator=operator, tensor=first.tensor)
-    yield "what", _distance(row) or measure_text(row)
-    yield "why", _why(first)
+    yield say.ABOUT_OPERATOR(), say.OPERATOR_TENSOR(operator=operator, tensor=first.tensor)
+    yield say.ABOUT_WHAT(), _distance(row) or measure_text(row)
+    yield say.ABOUT_WHY(), _why(first)
     name = _identity(first)
-    yield "reach", _reach([other for other in later if _identity(other) != name])
+    yield say.ABOUT_REACH(), _reach([other for other in later if _identity(other) != name])
     again = [other for other in later if _identity(other) == name]
     if again:
         times, places = say.TIMES(len(again)), ranks_and_steps_text(again)
-        yield "again", say.AGAIN(times=times, places=places) if places else times
+        yield say.ABOUT_REPEATS(), say.AGAIN(times=times, places=places) if places else times
 
 
 def _distance(row: ComparisonRow) -> str:
@@ -154,13 +156,13 @@ def _explained_facts(explained: Explained) -> Iterator[tuple[str, str]]:
     largest = say.LARGEST_ADDED_ERROR(
         error=number_text(explained.added_error), operator=operator, tensor=row.tensor_name
     )
-    yield "largest", say.AT_PLACE(place=place, answer=largest) if place else largest
+    yield say.ABOUT_LARGEST(), say.AT_PLACE(place=place, answer=largest) if place else largest
 
 
 def _pairs(summary: ComparisonSummary) -> str:
     """Return how many pairs were compared, and with which verdicts."""
     verdicts = (_VERDICTS[name](n=n) for name, n in summary["verdict"].items())
-    return say.COMPARED(pairs=say.PAIRS(summary["compared"]), verdicts=", ".join(verdicts))
+    return say.COMPARED(pairs=say.PAIRS(summary["compared"]), verdicts=enumerated(verdicts))
 
 
 _VERDICTS = {

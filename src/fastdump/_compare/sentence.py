@@ -7,9 +7,12 @@ from typing import NamedTuple, TypedDict
 
 from fastdump._compare.operators import DivergentOperator
 from fastdump._compare.schema import ComparisonRow
+from fastdump._words import catalogue as say
+from fastdump._words.enumeration import enumerated
 from fastdump._words.places import operator_text, where_text
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted
+from fastdump._words.sentence import Filled
 
 NO_PARTNER = ("only_in_a", "only_in_b")
 
@@ -194,20 +197,21 @@ def measure_text(row: ComparisonRow) -> str:
     """Return the numbers that tell how far the tensors of a pair are apart."""
     if row.statistics_difference is not None or row.bit_equal is None:
         difference = row.statistics_difference
-        texts = [] if difference is None else [f"statistics that differ by {difference:.3g}"]
-        if row.only_a_bad or row.only_b_bad:
-            texts += _bad(row)
-        return ", ".join(texts) or "other numbers of NaN and Inf"
+        texts = []
+        if difference is not None:
+            texts.append(say.STATISTICS_DIFFER(difference=f"{difference:.3g}"))
+        return enumerated([*texts, *_bad(row)]) or say.BAD_COUNTS_DIFFER()
     texts = _bad(row)
     if row.relative_euclidean_distance is not None:
-        texts.append(f"relative distance {row.relative_euclidean_distance:.3g}")
+        distance = f"{row.relative_euclidean_distance:.3g}"
+        texts.append(say.RELATIVE_DISTANCE(distance=distance))
     if row.cosine_similarity is not None:
-        texts.append(f"cosine {row.cosine_similarity:.6g}")
+        texts.append(say.COSINE(cosine=f"{row.cosine_similarity:.6g}"))
     if row.mismatched is not None and row.count:
-        texts.append(f"{row.mismatched:,} of {row.count:,} elements mismatch")
-    return ", ".join(texts)
+        texts.append(say.MISMATCHES(n=row.mismatched, size=row.count))
+    return enumerated(texts)
 
 
-def _bad(row: ComparisonRow) -> list[str]:
-    bad = (("a", row.only_a_bad), ("b", row.only_b_bad))
-    return [f"{n:,} NaN or Inf only in {side}" for side, n in bad if n]
+def _bad(row: ComparisonRow) -> list[Filled]:
+    bad = ((say.BAD_ONLY_IN_A, row.only_a_bad), (say.BAD_ONLY_IN_B, row.only_b_bad))
+    return [only(n=n) for only, n in bad if n]

@@ -13,6 +13,8 @@ from fastdump._table.stats_table import StatsTable
 from fastdump._triage.records import Finding
 from fastdump._triage.report import TriageReport
 from fastdump._words import catalogue as say
+from fastdump._words.enumeration import enumerated
+from fastdump._words.sentence import told
 
 What: TypeAlias = Literal[
     "progress",
@@ -89,7 +91,7 @@ class FollowProgress:
             parts.append(say.N_DAMAGED(n=self.damaged))
         if self.waiting:
             parts.append(say.N_WAITING(n=self.waiting))
-        return ", ".join(parts)
+        return told(enumerated(parts))
 
 
 def _distinct(table: StatsTable, name: str) -> Any:

@@ -10,6 +10,7 @@ from fastdump._triage.answer import answer_of
 from fastdump._words import catalogue as say
 from fastdump._words.answer import fitted
 from fastdump._words.printable import printable
+from fastdump._words.sentence import told
 from fastdump._words.styles import BAD, SUBTLE
 from fastdump._words.text_table import Cell
 
@@ -33,16 +34,16 @@ def event_lines(
         As of `TriageReport.lines`, which gives those of an origin.
     """
     if event.event in _HEADINGS:
-        yield [Cell(_HEADINGS[event.event], SUBTLE)]
+        yield [Cell(told(_HEADINGS[event.event]), SUBTLE)]
     if event.event == "finding":
-        yield [Cell(fitted(_also(event), width, ellipsis), BAD)]
+        yield [Cell(fitted(told(_also(event)), width, ellipsis), BAD)]
     elif event.report is not None:
         yield from event.report.lines(verbose=verbose, width=width, ellipsis=ellipsis)
     else:
-        yield [Cell(fitted(printable(event.sentence), width, ellipsis))]
+        yield [Cell(fitted(printable(told(event.sentence)), width, ellipsis))]
     if event.event == "would delete":
         for path in event.paths:
-            yield [Cell(say.WOULD_DELETE_FILE(path=path), SUBTLE)]
+            yield [Cell(say.WOULD_DELETE_FILE(path=path).told(), SUBTLE)]
 
 
 def _also(event: FollowEvent) -> str:

@@ -65,16 +65,17 @@ def _facts(findings: Sequence[OverflowFinding]) -> Iterator[tuple[str, str]]:
     first = findings[0]
     unit, operator = first.unit, first.unit.operator
     if operator is not None:
-        yield "operator", operator_text(operator.op_type, operator.op_name)
+        yield say.ABOUT_OPERATOR(), operator_text(operator.op_type, operator.op_name)
     masks = " + ".join(f"{bit.mask:#x}" for bit in unit.bits)
-    yield "status", say.STATUS(meaning=unit.meaning, masks=masks) if masks else unit.meaning
+    status = say.STATUS(meaning=unit.meaning, masks=masks) if masks else unit.meaning
+    yield say.ABOUT_STATUS(), status
     if operator is None:
-        yield "why", unit.join_note
+        yield say.ABOUT_WHY(), unit.join_note
     else:
-        yield "inputs", _side(operator, "input")
-        yield "outputs", _side(operator, "output")
+        yield say.ABOUT_INPUTS(), _side(operator, "input")
+        yield say.ABOUT_OUTPUTS(), _side(operator, "output")
     if len(findings) > 1:
-        yield "reach", _reach(findings)
+        yield say.ABOUT_REACH(), _reach(findings)
 
 
 def _side(operator: OverflowOperator, io: str) -> str:

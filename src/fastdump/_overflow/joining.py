@@ -10,8 +10,10 @@ from typing import Final, NamedTuple
 from fastdump._dump.dump import Dump, records_of
 from fastdump._dump.operator import Record
 from fastdump._overflow.record_files import FoundRecord
+from fastdump._words import catalogue as say
+from fastdump._words.enumeration import clauses, enumerated
 from fastdump._words.printable import printable
-from fastdump._words.quantities import counted, listed
+from fastdump._words.quantities import listed
 
 _UNKNOWN: Final = frozenset({0xFFFF, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF})
 """Numbers that stand for an unknown one: 65535 as the writers have it, or all bits set."""
@@ -72,7 +74,7 @@ class OperatorFiles:
         """
         task = fields["task_id"]
         if task in _UNKNOWN:
-            return self._by_record_name(found, f"the record does not know the task ({task})")
+            return self._by_record_name(found, say.TASK_UNKNOWN(task=str(task)))
         same_task = [file for file in self._by_task.get(task, ()) if _is_same_site(found, file)]
         fitting = [file for file in same_task if _fits(file.record, fields)]
         if not fitting:
@@ -89,9 +91,9 @@ class OperatorFiles:
             return Join("none", why_not)
         named = [f for f in self._by_name.get(found.debugged, ()) if _is_same_site(found, f)]
         if not named:
-            name = printable(found.debugged)
-            return Join("none", f"{why_not}, and no file is one of {name!r}")
-        join = _nearest(found, named, [f"{why_not}; by the name of the record's file"])
+            name = repr(printable(found.debugged))
+            return Join("none", say.NO_FILE_OF_NAME(reason=why_not, name=name))
+        join = _nearest(found, named, [say.BY_NAME_OF_RECORD(reason=why_not)])
         return Join("ambiguous" if join.how == "ambiguous" else "name", join.note, join.positions)
 
 
@@ -115,29 +117,34 @@ def _fits(record: Record, fields: Mapping[str, int | tuple[int, ...]]) -> bool:
 
 def _why_none(fields: Mapping[str, int | tuple[int, ...]], same_task: Sequence[_File]) -> str:
     stream = fields["stream_id"]
-    wanted = f"task {fields['task_id']}" + ("" if stream in _UNKNOWN else f" and stream {stream}")
-    for name in ("context_id", "thread_id"):
+    task = str(fields["task_id"])
+    ids: list[str] = [
+        say.TASK(task=task)
+        if stream in _UNKNOWN
+        else say.TASK_AND_STREAM(task=task, stream=str(stream))
+    ]
+    for name, told in (("context_id", say.CONTEXT), ("thread_id", say.THREAD)):
         if (
             name in fields
             and fields[name] not in _UNKNOWN
             and any(getattr(file.record, name) is not None for file in same_task)
         ):
-            wanted += f", {name.removesuffix('_id')} {fields[name]}"
+            ids.append(told(number=str(fields[name])))
+    wanted = enumerated(ids)
     if not same_task:
-        return f"no operator with {wanted} was dumped in its place"
+        return say.NOT_DUMPED_THERE(ids=wanted)
     found = sorted({str(file.record.stream_id) for file in same_task})
-    return (
-        f"no operator with {wanted} was dumped in its place; of that task there "
-        f"{'is' if len(same_task) == 1 else 'are'} {counted(len(same_task), 'file')} of stream "
-        f"{', '.join(found[:_MAX_NAMED])}"
-    )
+    streams = ", ".join(found[:_MAX_NAMED])
+    if len(same_task) == 1:
+        return say.NOT_DUMPED_OTHER_STREAM(ids=wanted, streams=streams)
+    return say.NOT_DUMPED_OTHER_STREAMS(ids=wanted, n=len(same_task), streams=streams)
 
 
 def _oddities(files: Sequence[_File], stream: int | tuple[int, ...]) -> list[str]:
     if stream in _UNKNOWN:
-        return [f"the record does not know the stream ({stream})"]
+        return [say.STREAM_UNKNOWN(stream=str(stream))]
     if any(file.record.stream_id is None for file in files):
-        return ["the file's name tells no stream"]
+        return [say.NAME_WITHOUT_STREAM()]
     return []
 
 
@@ -150,19 +157,20 @@ def _nearest(found: FoundRecord, files: Sequence[_File], notes: list[str]) -> Jo
     rivals = [files[i] for i in order[1:] if files[i] not in partners]
     positions = (chosen.position, *(file.position for file in partners))
     if not rivals:
-        return Join("exact", "; ".join(notes), positions)
+        return Join("exact", clauses(notes), positions)
     distance = distances[order[0]]
     tied = [file for file in rivals if distances[files.index(file)] == distance]
     names = _named(tied or rivals)
     if tied:
-        notes.append(f"time does not tell it from {counted(len(tied), 'other file')}: {names}")
-        return Join("ambiguous", "; ".join(notes), positions)
-    apart = "" if distance is None else f", {distance:,} us from the record"
-    notes.append(
-        f"nearest in time{apart}; its task and stream are also those of "
-        f"{counted(len(rivals), 'other file')}: {names}"
-    )
-    return Join("nearest", "; ".join(notes), positions)
+        files_text = say.OTHER_FILES(len(tied))
+        notes.append(say.TIME_DOES_NOT_TELL(files=files_text, names=names))
+        return Join("ambiguous", clauses(notes), positions)
+    others = {"files": say.OTHER_FILES(len(rivals)), "names": names}
+    if distance is None:
+        notes.append(say.NEAREST_IN_TIME(**others))
+    else:
+        notes.append(say.NEAREST_BY_MICROSECONDS(**others, n=distance))
+    return Join("nearest", clauses(notes), positions)
 
 
 def _partners(chosen: _File, files: Sequence[_File]) -> list[_File]:

@@ -10,16 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from fastdump._words import catalogue as say
+from fastdump._words.enumeration import clauses, enumerated
+
 _CORE_UNITS: Final = frozenset({"AI Core", "AIC", "AIV"})
 """The units whose status is that of an AI Core: a whole one, its cube part, its vector part."""
 
 _MEANINGS: Final = {
-    0x8: "the most negative signed integer was negated",
-    0x10: "integer overflow in an addition, subtraction, multiplication or multiply-add",
-    0x20: "floating-point overflow",
-    0x80: "a negative float was converted to an unsigned integer",
-    0x100: "overflow in a conversion of float32 or int32 to float16",
-    0x400: "overflow in the accumulation of the cube unit",
+    0x8: say.NEGATED(),
+    0x10: say.INTEGER_OVERFLOW(),
+    0x20: say.FLOAT_OVERFLOW(),
+    0x80: say.NEGATIVE_TO_UNSIGNED(),
+    0x100: say.OVERFLOW_TO_FLOAT16(),
+    0x400: say.CUBE_OVERFLOW(),
 }
 
 
@@ -68,20 +71,28 @@ def _status_bit(unit: str, word: int, mask: int) -> StatusBit:
     meaning = _MEANINGS.get(mask) if unit in _CORE_UNITS and word == 0 else None
     if meaning is not None:
         return StatusBit(mask, word, meaning, is_documented=True)
-    meaning = f"bit {_place(mask, word)} is not documented"
+    meaning = say.BIT_UNKNOWN(bit=_place(mask, word))
     return StatusBit(mask, word, meaning, is_documented=False)
 
 
 def _place(mask: int, word: int) -> str:
-    return f"{mask:#x} of status {word}" if word else f"{mask:#x}"
+    bit = f"{mask:#x}"
+    return say.BIT_OF_STATUS(bit=bit, number=word) if word else bit
 
 
 def meaning_of(unit: str, bits: Sequence[StatusBit]) -> str:
     """Return what a status means as a whole, in words; bits that are not documented come last."""
     known = [bit.meaning for bit in bits if bit.is_documented]
     unknown = [_place(bit.mask, bit.word) for bit in bits if not bit.is_documented]
-    if unknown:
-        noun, verb = ("bit", "is") if len(unknown) == 1 else ("bits", "are")
-        of_unit = "" if unit in _CORE_UNITS else f" of {unit}"
-        known.append(f"{noun} {', '.join(unknown)}{of_unit} {verb} not documented")
-    return "; ".join(known) or "no overflow"
+    bits_named = enumerated(unknown)
+    if unknown and unit in _CORE_UNITS:
+        one, several = say.BIT_UNKNOWN, say.BITS_UNKNOWN
+        known.append(one(bit=bits_named) if len(unknown) == 1 else several(bits=bits_named))
+    elif unknown:
+        one, several = say.BIT_OF_UNIT_UNKNOWN, say.BITS_OF_UNIT_UNKNOWN
+        known.append(
+            one(bit=bits_named, unit=unit)
+            if len(unknown) == 1
+            else several(bits=bits_named, unit=unit)
+        )
+    return clauses(known) or say.NO_BIT()

@@ -11,7 +11,6 @@ from fastdump._table.row import StatsRow
 from fastdump._table.row_text import row_table
 from fastdump._table.stats_table import StatsTable
 from fastdump._tensor.tensor import Tensor
-from fastdump._words.places import where_text
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted, shape_text, time_text
 from fastdump._words.styles import SUBTLE, status_cell
@@ -102,7 +101,8 @@ def _facts(operator: Operator, table: StatsTable) -> Iterator[tuple[str, str]]:
 def _where_text(row: StatsRow) -> str:
     names = ["rank", "device", "model", "model_id", "step"]
     names += ["task_id", "stream_id", "context_id", "thread_id"]
-    return where_text(**{name: getattr(row, name) for name in names})
+    numbers = ((name, getattr(row, name)) for name in names)
+    return ", ".join(f"{name} {number}" for name, number in numbers if number is not None)
 
 
 def _tensor_facts(tensor: Tensor) -> Iterator[tuple[str, str]]:

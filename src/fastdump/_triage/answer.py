@@ -14,6 +14,7 @@ from fastdump._triage.records import Finding, OperatorRun, Origin, Suppressed
 from fastdump._triage.sentence import place_text
 from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer
+from fastdump._words.enumeration import clauses
 from fastdump._words.places import bad_text, operator_text, ranks_and_steps_text
 from fastdump._words.quantities import (
     is_integer,
@@ -57,6 +58,7 @@ def answer_of(
         The command that shows where the first finding began, "" if there is none.
     """
     remarks = [*notes, *_suppressed_remarks(suppressed)]
+    headline: str
     if not findings:
         tensors = say.TENSORS(n_tensors)
         headline = say.NOTHING_BAD(tensors=tensors) if n_tensors else say.NO_TENSOR()
@@ -71,6 +73,14 @@ def answer_of(
     if not is_whole:
         headline, style = say.INTERRUPTED(answer=headline), DOUBTFUL
     return Answer(headline, style, facts, next_command, tuple(remarks))
+
+
+def summary_of(finding: Finding) -> str:
+    """Return what is wrong and why, in one line."""
+    origin = finding.origin
+    if origin is None:
+        return finding.sentence
+    return clauses([_what(finding.kind, origin), _why(finding.kind, origin)])
 
 
 def _headline(finding: Finding) -> str:
@@ -116,13 +126,13 @@ def _facts(finding: Finding) -> Iterator[tuple[str, str]]:
     operator = operator_text(origin.operator.op_type, origin.operator.op_name)
     if operator:
         tensor = origin.tensor.tensor_name
-        yield "operator", say.OPERATOR_TENSOR(operator=operator, tensor=tensor)
-    yield "what", _what(finding.kind, origin)
-    yield "why", origin.cause or _inputs(finding.kind, origin) or origin.reason
+        yield say.ABOUT_OPERATOR(), say.OPERATOR_TENSOR(operator=operator, tensor=tensor)
+    yield say.ABOUT_WHAT(), _what(finding.kind, origin)
+    yield say.ABOUT_WHY(), _why(finding.kind, origin)
     if reach := _reach(finding):
-        yield "reach", reach
+        yield say.ABOUT_REACH(), reach
     if finding.also:
-        yield "again", _again(finding.also)
+        yield say.ABOUT_REPEATS(), _again(finding.also)
 
 
 def _what(kind: str, origin: Origin) -> str:
@@ -149,13 +159,17 @@ def _what(kind: str, origin: Origin) -> str:
         bad = _names_of_bad(row)
         return say.VALUES_BAD(dtype=dtype, shape=shape_text(row.shape), bad=counts or bad)
     n_bad = sum(n or 0 for n in (row.nan, row.pos_inf, row.neg_inf))
-    is_mixed = "," in counts
+    is_mixed = sum(bool(n) for n in (row.nan, row.pos_inf, row.neg_inf)) > 1
     places: dict[str, str | int] = {"n": n_bad, "size": row.count, "dtype": dtype}
     places |= {"counts": counts} if is_mixed else {"bad": _names_of_bad(row)}
     if damage is None:
         return (say.ELEMENTS_BAD_MIXED if is_mixed else say.ELEMENTS_BAD)(**places)
     at = say.ELEMENTS_BAD_MIXED_AT if is_mixed else say.ELEMENTS_BAD_AT
     return at(**places, where=damage.where)
+
+
+def _why(kind: str, origin: Origin) -> str:
+    return origin.cause or _inputs(kind, origin) or origin.reason
 
 
 def _inputs(kind: str, origin: Origin) -> str:
@@ -203,4 +217,4 @@ def _suppressed_remarks(suppressed: Sequence[Suppressed]) -> Iterator[str]:
 def _names_of_bad(row: StatsRow) -> str:
     """Return ``NaN/+Inf``, the kinds of bad values that a tensor has."""
     counts = (("NaN", row.nan), ("+Inf", row.pos_inf), ("-Inf", row.neg_inf))
-    return "/".join(name for name, number in counts if number) or "NaN or Inf"
+    return "/".join(name for name, number in counts if number) or say.NAN_OR_INF()

@@ -14,6 +14,7 @@ import numpy as np
 from fastdump._op_name import without_layer_number
 from fastdump._table.severity import saturation_tells
 from fastdump._triage.rows import NONE, OUTPUT, Rows, mixed
+from fastdump._words import catalogue as say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,7 +100,7 @@ class Jump(NamedTuple):
     usual: str
 
 
-USUAL: Final = ("on other ranks", "before", "in other layers")
+USUAL: Final = (say.ON_OTHER_RANKS(), say.BEFORE(), say.IN_OTHER_LAYERS())
 """What norms are compared with; a finding names the first that shows a jump."""
 
 

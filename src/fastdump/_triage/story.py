@@ -35,7 +35,8 @@ from fastdump._triage.rows import NONE
 from fastdump._triage.sentence import operator_words, origin_sentence, report_sentence
 from fastdump._triage.starts import MISSING, ORIGIN, Start
 from fastdump._words import catalogue as say
-from fastdump._words.quantities import counted, numbered
+from fastdump._words.places import where_text
+from fastdump._words.quantities import integers_text
 from fastdump.errors import FastdumpError, FileChangedError
 
 if TYPE_CHECKING:
@@ -258,26 +259,28 @@ class _Story:
         steps_of = missing_steps(self._evidence)
         found = []
         for lane, steps in steps_of.items():
-            lacks = f"{self._lane_text(lane)} lacks {numbered('step', steps)}"
-            found.append(Finding(*kinds.MISSING_STEP, f"{lacks}, which others have"))
+            told = say.IN_STEP if len(steps) == 1 else say.IN_STEPS
+            lacks = say.LACKS_STEP(
+                place=self._lane_text(lane), steps=told(numbers=integers_text(steps))
+            )
+            found.append(Finding(*kinds.MISSING_STEP, lacks))
         by_lane = defaultdict(list)
         for one in missing_operators(self._evidence, steps_of):
             by_lane[one.lane].append(one)
         for lane, missing in by_lane.items():
             other = self._evidence.run(missing[0].elsewhere)
-            step = "" if other.step is None else f" of step {other.step}"
-            lacks = f"{self._lane_text(lane)} lacks {counted(len(missing), 'operator')}"
-            first = f"the first of them is {operator_words(other)}{step}"
-            found.append(
-                Finding(*kinds.MISSING_OPERATOR, f"{lacks} that other ranks have; {first}")
+            first = operator_words(other)
+            if other.step is not None:
+                first = say.OF_STEP(operator=first, step=str(other.step))
+            lacks = say.LACKS_OPERATORS(
+                place=self._lane_text(lane), operators=say.OPERATORS(len(missing)), first=first
             )
+            found.append(Finding(*kinds.MISSING_OPERATOR, lacks))
         return found
 
     def _lane_text(self, lane: int) -> str:
         rank, device = self._rows.lanes[lane]
-        if rank is not None:
-            return f"rank {rank}"
-        return "what has no rank" if device is None else f"device {device}"
+        return where_text(rank=rank, device=device if rank is None else None) or say.NO_RANK()
 
     # What else there is to say
 

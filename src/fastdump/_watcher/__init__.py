@@ -28,7 +28,7 @@ from fastdump._watcher.records import Change, Suspect, WatcherComparison
 from fastdump._watcher.report import WatcherReport
 from fastdump._watcher.watched import Recordings, compare_recordings, find_recordings
 from fastdump._watcher.words import CHECKS, sentence_of
-from fastdump._words.quantities import counted
+from fastdump._words import catalogue as say
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -174,10 +174,10 @@ def _report(
         progress.files_done = progress.files_found
         report()
         if n_unresolved := sum(len(recordings.unresolved) for recordings in found):
-            notes.append(_unresolved_note(n_unresolved))
+            notes.append(say.UNRESOLVED(files=say.FILES(n_unresolved)))
     comparisons = tuple(dataclasses.replace(comparison, _root=dump.root) for comparison in compared)
     if not is_watcher and not counts.total():
-        notes.append("No input has a device address, or there are no inputs in the dump.")
+        notes.append(say.NO_ADDRESSES())
     name = "watcher" if is_watcher else "addresses"
     findings = tuple(comparison for comparison in comparisons if comparison.is_first)
     return WatcherReport(
@@ -208,10 +208,3 @@ def _recordings(dump: Dump, check: Check) -> list[Recordings]:
     if not by_memory:
         raise no_dump_error(paths_text(dump.roots), dump.skipped)
     return [find_recordings(records) for records in by_memory]
-
-
-def _unresolved_note(number: int) -> str:
-    return (
-        f"{counted(number, 'file')} may be of dump_scene=watcher by their names (A_To_B), but "
-        "no file of an operator B is there: they were taken for operators of such names."
-    )

@@ -66,7 +66,7 @@ def _facts(findings: Sequence[WatcherComparison], *, by_watcher: bool) -> Iterat
     first = findings[0]
     operator = operator_text(first.op_type, first.op_name)
     yield (
-        "operator",
+        say.ABOUT_OPERATOR(),
         say.OPERATOR_WITH_TENSOR(
             operator=operator, dtype=first.dtype or "", shape=shape_text(first.shape)
         ),
@@ -79,20 +79,20 @@ def _facts(findings: Sequence[WatcherComparison], *, by_watcher: bool) -> Iterat
         "nbytes": first.nbytes or 0,
     }
     if where := change.place or change.words:
-        yield "what", say.BYTES_CHANGED_WHERE(**places, where=where)
+        yield say.ABOUT_WHAT(), say.BYTES_CHANGED_WHERE(**places, where=where)
     else:
-        yield "what", say.BYTES_CHANGED(**places)
+        yield say.ABOUT_WHAT(), say.BYTES_CHANGED(**places)
     seen = first.seen_by or first.seen_path
     if not by_watcher:
-        yield "read by", say.OPERATOR_TENSOR(operator=seen, tensor=first.seen_as)
+        yield say.ABOUT_READER(), say.OPERATOR_TENSOR(operator=seen, tensor=first.seen_as)
     else:
         if first.same_until:
-            yield "same after", printable(first.same_until)
-        yield "changed after", printable(seen)
+            yield say.ABOUT_SAME(), printable(first.same_until)
+        yield say.ABOUT_CHANGED(), printable(seen)
     if first.suspects:
-        yield "who", _who(first.suspects)
+        yield say.ABOUT_WHO(), _who(first.suspects)
     elif first.address:
-        yield "who", say.NOBODY_KNOWN()
+        yield say.ABOUT_WHO(), say.NOBODY_KNOWN()
 
 
 def _who(suspects: Sequence[Suspect]) -> str:

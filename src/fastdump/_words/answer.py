@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from fastdump._words.catalogue import MORE_REMARKS
+from fastdump._words.catalogue import ABOUT_NEXT, ANOTHER_CLAUSE, MORE_REMARKS
 from fastdump._words.elision import elide_end
 from fastdump._words.fitted_names import FittedNames
 from fastdump._words.printable import printable
+from fastdump._words.sentence import told
 from fastdump._words.styles import SUBTLE
 from fastdump._words.text_table import Cell
 
 MAX_LINES = 8
 _INDENT = "  "
 _GAP = "  "
-_SEPARATOR = "; "
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +56,18 @@ class Answer:
         ellipsis
             What stands for what is left out.
         """
-        yield [Cell(fitted(printable(self.headline), width, ellipsis), self.style)]
-        label_width = max((cell_len(label) for label, _ in self._labelled), default=0)
-        for label, text in self._labelled:
+        yield [Cell(fitted(_shown(self.headline), width, ellipsis), self.style)]
+        labelled = [(told(label), _shown(text), False) for label, text in self.facts]
+        if self.command:
+            labelled.append((ABOUT_NEXT().told(), printable(self.command), True))
+        label_width = max((cell_len(label) for label, _, _ in labelled), default=0)
+        for label, text, is_command in labelled:
             name = f"{_INDENT}{label}{' ' * (label_width - cell_len(label))}{_GAP}"
-            room = None if width is None or text is self.command else width - cell_len(name)
-            yield [Cell(name, SUBTLE), Cell(fitted(printable(text), room, ellipsis))]
-        for line in _packed(
-            [*map(printable, self.remarks)], MAX_LINES - 1 - len(self._labelled), width
-        ):
+            room = None if width is None or is_command else width - cell_len(name)
+            yield [Cell(name, SUBTLE), Cell(fitted(text, room, ellipsis))]
+        remarks = [*map(_shown, self.remarks)]
+        for line in _packed(remarks, MAX_LINES - 1 - len(labelled), width):
             yield [Cell(fitted(line, width, ellipsis), SUBTLE)]
-
-    @property
-    def _labelled(self) -> tuple[tuple[str, str], ...]:
-        return (*self.facts, ("next", self.command)) if self.command else self.facts
 
 
 def command_text(command: str, paths: Iterable[str], *words: str) -> str:
@@ -95,6 +93,10 @@ def _short_path(path: str) -> str:
     return min(path, relative, key=len)
 
 
+def _shown(text: str) -> str:
+    return printable(told(text))
+
+
 def fitted(text: str, width: int | None, ellipsis: str) -> str:
     """Return `text` in at most `width` cells: the longest name is shortened, then words go."""
     if width is None or cell_len(text) <= width:
@@ -111,19 +113,20 @@ def _packed(remarks: Sequence[str], n_lines: int, width: int | None) -> list[str
     """Return remarks in at most `n_lines` lines; the last line tells how many are left out."""
     if not remarks or n_lines < 1:
         return []
+    separator = ANOTHER_CLAUSE(clauses="", clause="").told()
     if width is None:
-        return [_SEPARATOR.join(remarks)]
+        return [separator.join(remarks)]
     lines = [remarks[0]]
     for n_shown, remark in enumerate(remarks[1:], 1):
-        longer = f"{lines[-1]}{_SEPARATOR}{remark}"
+        longer = f"{lines[-1]}{separator}{remark}"
         n_left = len(remarks) - n_shown - 1
-        more = f"{_SEPARATOR}{MORE_REMARKS(n_left)}" if n_left else ""
+        more = f"{separator}{MORE_REMARKS(n_left).told()}" if n_left else ""
         is_last = len(lines) == n_lines
         if cell_len(longer + (more if is_last else "")) <= width:
             lines[-1] = longer
         elif not is_last:
             lines.append(remark)
         else:
-            lines[-1] += f"{_SEPARATOR}{MORE_REMARKS(n_left + 1)}"
+            lines[-1] += f"{separator}{MORE_REMARKS(n_left + 1).told()}"
             break
     return lines

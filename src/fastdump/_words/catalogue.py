@@ -2,6 +2,7 @@
 
 A translation replaces these texts and nothing else, so none is put together from parts of
 sentences. Places are filled with names, with numbers, and with the phrases at the top.
+`config_catalogue` has what is found in an acl.json, `page_catalogue` what pages have beside.
 """
 
 from __future__ import annotations
@@ -19,6 +20,34 @@ TIMES = Counted("{n} more time", "{n} more times")
 MORE_REMARKS = Counted("{n} more remark (-v)", "{n} more remarks (-v)")
 MORE_FINDINGS = Counted("{n} more finding (-v)", "{n} more findings (-v)")
 
+# Labels of facts
+
+ABOUT_OPERATOR = Sentence("operator")
+ABOUT_WHAT = Sentence("what")
+ABOUT_WHY = Sentence("why")
+ABOUT_REACH = Sentence("reach")
+ABOUT_REPEATS = Sentence("again")
+ABOUT_NEXT = Sentence("next")
+ABOUT_LARGEST = Sentence("largest")
+ABOUT_STATUS = Sentence("status")
+ABOUT_INPUTS = Sentence("inputs")
+ABOUT_OUTPUTS = Sentence("outputs")
+ABOUT_READER = Sentence("read by")
+ABOUT_SAME = Sentence("same after")
+ABOUT_CHANGED = Sentence("changed after")
+ABOUT_WHO = Sentence("who")
+ABOUT_CALL = Sentence("call")
+ABOUT_ERROR = Sentence("error")
+ABOUT_WARNING = Sentence("warning")
+ABOUT_DUMPS = Sentence("dumps")
+ABOUT_PLACE = Sentence("place")
+ABOUT_MORE = Sentence("more")
+
+# Lists
+
+ANOTHER_ITEM = Sentence("{items}, {item}")
+ANOTHER_CLAUSE = Sentence("{clauses}; {clause}")
+
 # Places
 
 AT_PLACE = Sentence("{place}: {answer}")
@@ -28,7 +57,43 @@ IN_RANK = Sentence("rank {numbers}")
 IN_RANKS = Sentence("ranks {numbers}")
 IN_STEP = Sentence("step {numbers}")
 IN_STEPS = Sentence("steps {numbers}")
+ON_DEVICE = Sentence("device {numbers}")
+OF_LAYER = Sentence("layer {numbers}")
 INTERRUPTED = Sentence("interrupted, so far {answer}")
+
+# Bad elements of a tensor: how many, and where they lie
+
+COUNT_OF_BAD = Sentence("{n} {bad}")
+ALL_BAD = Sentence("all elements")
+THE_ONLY_ELEMENT = Sentence("the only element")
+ONE_ELEMENT = Sentence("one element of {size}, {at}")
+SHARE_OF_ELEMENTS = Sentence("{n} of {size} elements")
+SHARE_AND_SHAPE = Sentence("{share}: {shape}")
+SHARE_AND_RUN = Sentence("{share}, {shape}")
+SCATTERED = Sentence("scattered: {axes}")
+EVERY_NTH = Sentence("every {stride}th from {start} on")
+BLOCK = Sentence("the block {place}")
+TAIL = Sentence("the tail from {start} on")
+RUN = Sentence("one run from {start} on")
+TAIL_OF_WRITES = Sentence("the tail from {start} on ({nbytes}, a multiple of {write_nbytes} bytes)")
+RUN_OF_WRITES = Sentence("one run from {start} on ({nbytes}, a multiple of {write_nbytes} bytes)")
+WHOLE_LINES = Sentence("{lines}: {run}")
+NAMED_LINES = Sentence("{lines} ({numbers})")
+LINES_AT = Sentence("{lines} {place}")
+WHOLE_ROWS = Counted("{n} whole row", "{n} whole rows")
+WHOLE_COLUMNS = Counted("{n} whole column", "{n} whole columns")
+WHOLE_INDICES = Counted("{n} whole index", "{n} whole indices")
+OF_AXIS = Sentence("{indices} of axis {axis}")
+ALONG_AXIS = Sentence("{n} of {size} along axis {axis}")
+RUNS = Counted("{n} run", "{n} runs")
+
+# Statistics
+
+WITH_NAN = Sentence("{tensors} with NaN or +Inf")
+WITH_NEG_INF = Sentence("{tensors} with -Inf")
+NO_NAN = Sentence("no NaN, no Inf")
+WITHOUT_COUNT = Sentence("{tensors} without a count of NaN or Inf")
+SKIPPED = Sentence("skipped: {files}")
 
 # triage: what a finding is
 
@@ -43,6 +108,12 @@ ZEROS = Sentence("{operator} makes nothing but zeros")
 JUMP = Sentence("{operator} makes values of an unusual size")
 NEAR_LIMIT = Sentence("{operator} makes values near the limit of {dtype}")
 REPLICAS_DIFFER = Sentence("{operator} differs between ranks that should agree")
+LACKS_STEP = Sentence("{place} lacks {steps}, which others have")
+LACKS_OPERATORS = Sentence(
+    "{place} lacks {operators} that other ranks have; the first of them is {first}"
+)
+OF_STEP = Sentence("{operator} of step {step}")
+NO_RANK = Sentence("what has no rank")
 NOTHING_BAD = Sentence("nothing bad in {tensors}")
 NO_TENSOR = Sentence("there is no tensor to look at")
 
@@ -57,6 +128,10 @@ VALUES_AT_LIMIT = Sentence("{n} of {size} values are at the limit of {dtype}, {l
 VALUES_NEAR_LIMIT = Sentence("values reach {share} of what {dtype} holds")
 VALUES_LARGER = Sentence("values are {ratio} times larger than {usual}")
 VALUES_SMALLER = Sentence("values are {ratio} times smaller than {usual}")
+ON_OTHER_RANKS = Sentence("on other ranks")
+BEFORE = Sentence("before")
+IN_OTHER_LAYERS = Sentence("in other layers")
+NAN_OR_INF = Sentence("NaN or Inf")
 VALUES_BETWEEN = Sentence("{dtype} {shape}, from {low} to {high}")
 OVERFLOW = Sentence("overflow: finite inputs up to {reach}, {dtype} ends at {largest}")
 FINITE_INPUTS = Sentence("its inputs are finite, up to {reach}")
@@ -156,6 +231,13 @@ STATISTICS_AGREE = Sentence("statistics of {pairs} agree; no element was compare
 AGREE_BUT_FOR_PRECISION = Sentence("the runs agree within what {dtype} explains: {pairs}")
 LARGEST_ADDED_ERROR = Sentence("added error {error} in {operator}, {tensor}")
 DISTANCE = Sentence("distance {distance}, cosine {cosine}; {n} of {size} elements differ")
+STATISTICS_DIFFER = Sentence("statistics that differ by {difference}")
+BAD_COUNTS_DIFFER = Sentence("other numbers of NaN and Inf")
+BAD_ONLY_IN_A = Sentence("{n} NaN or Inf only in a")
+BAD_ONLY_IN_B = Sentence("{n} NaN or Inf only in b")
+RELATIVE_DISTANCE = Sentence("relative distance {distance}")
+COSINE = Sentence("cosine {cosine}")
+MISMATCHES = Sentence("{n} of {size} elements mismatch")
 BAD_ON_ONE_SIDE = Sentence("{n} of {size} elements are NaN or Inf in one run only")
 DIVERGES_BY_ITSELF = Sentence("by itself: its inputs agree")
 PARAMETER_DIFFERS = Sentence("it reads a parameter that differs; its other inputs agree")
@@ -201,6 +283,47 @@ TENSOR_BAD_AT = Sentence("{tensor} has {counts}, the first at {where}")
 TENSOR_SATURATED = Sentence("{tensor} has {n} elements at the largest value of {dtype}")
 TENSOR_STATUS = Sentence("{tensor} is {status}")
 AND_MORE_TENSORS = Sentence("{tensor}; {tensors}")
+NEGATED = Sentence("the most negative signed integer was negated")
+INTEGER_OVERFLOW = Sentence(
+    "integer overflow in an addition, subtraction, multiplication or multiply-add"
+)
+FLOAT_OVERFLOW = Sentence("floating-point overflow")
+NEGATIVE_TO_UNSIGNED = Sentence("a negative float was converted to an unsigned integer")
+OVERFLOW_TO_FLOAT16 = Sentence("overflow in a conversion of float32 or int32 to float16")
+CUBE_OVERFLOW = Sentence("overflow in the accumulation of the cube unit")
+BIT_UNKNOWN = Sentence("bit {bit} is not documented")
+BITS_UNKNOWN = Sentence("bits {bits} are not documented")
+BIT_OF_UNIT_UNKNOWN = Sentence("bit {bit} of {unit} is not documented")
+BITS_OF_UNIT_UNKNOWN = Sentence("bits {bits} of {unit} are not documented")
+BIT_OF_STATUS = Sentence("{bit} of status {number}")
+NO_BIT = Sentence("no overflow")
+OTHER_FILES = Counted("{n} other file", "{n} other files")
+TASK_UNKNOWN = Sentence("the record does not know the task ({task})")
+STREAM_UNKNOWN = Sentence("the record does not know the stream ({stream})")
+NAME_WITHOUT_STREAM = Sentence("the file's name tells no stream")
+NO_FILE_OF_NAME = Sentence("{reason}, and no file is one of {name}")
+BY_NAME_OF_RECORD = Sentence("{reason}; by the name of the record's file")
+NOT_DUMPED_THERE = Sentence("no operator with {ids} was dumped in its place")
+NOT_DUMPED_OTHER_STREAM = Sentence(
+    "no operator with {ids} was dumped in its place; of that task there is 1 file of stream "
+    "{streams}"
+)
+NOT_DUMPED_OTHER_STREAMS = Sentence(
+    "no operator with {ids} was dumped in its place; of that task there are {n} files of stream "
+    "{streams}"
+)
+TASK = Sentence("task {task}")
+TASK_AND_STREAM = Sentence("task {task} and stream {stream}")
+CONTEXT = Sentence("context {number}")
+THREAD = Sentence("thread {number}")
+TIME_DOES_NOT_TELL = Sentence("time does not tell it from {files}: {names}")
+NEAREST_IN_TIME = Sentence(
+    "nearest in time; its task and stream are also those of {files}: {names}"
+)
+NEAREST_BY_MICROSECONDS = Sentence(
+    "nearest in time, {n} us from the record; its task and stream are also those of {files}: "
+    "{names}"
+)
 OVERFLOWS_REACH = Sentence("{overflows} of {operators}: {places}")
 
 # watcher
@@ -218,6 +341,11 @@ BYTES_CHANGED_WHERE = Sentence("bytes {first} to {last} of {nbytes}: {where}")
 WROTE_THERE = Sentence("{operator}, whose {tensor} lay there in between")
 WROTE_THESE_BYTES = Sentence("{operator}, whose {tensor} has the bytes found there")
 NOBODY_KNOWN = Sentence("no other output that was dumped lies there")
+NO_ADDRESSES = Sentence("No input has a device address, or there are no inputs in the dump.")
+UNRESOLVED = Sentence(
+    "{files} may be of dump_scene=watcher by their names (A_To_B), but no file of an operator B is "
+    "there: they were taken for operators of such names."
+)
 NO_CHANGE = Sentence("no change: {seen} equal, byte for byte, to what was written")
 NO_RECORDING = Sentence("nothing could be compared: no recording has an output to compare with")
 NO_INPUT = Sentence("nothing could be compared: no input has an output to compare with")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
+from fastdump._words.sentence import told
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE
 from fastdump._words.text_table import Cell, Column, TextTable
 
@@ -66,7 +67,7 @@ def table_html(table: TextTable) -> str:
 
 def cell_html(column: Column, cell: Cell) -> str:
     """Return one cell of a table."""
-    text = html.escape(cell.text)
+    text = html.escape(told(cell.text))
     if column.names and len(cell.text) > _LONG_NAME:
         # Text that runs from the right is cut on the left; within <bdi> it runs as names do.
         return f'<td class="folded" title="{text}"><bdi>{text}</bdi></td>'

@@ -6,14 +6,32 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from fastdump._words.catalogue import IN_RANK, IN_RANKS, IN_STEP, IN_STEPS
+from fastdump._words.catalogue import (
+    COUNT_OF_BAD,
+    IN_RANK,
+    IN_RANKS,
+    IN_STEP,
+    IN_STEPS,
+    OF_LAYER,
+    ON_DEVICE,
+)
+from fastdump._words.enumeration import enumerated
 from fastdump._words.printable import printable
 from fastdump._words.quantities import integers_text
 
 
-def where_text(**numbers: int | None) -> str:
+def where_text(
+    *,
+    rank: int | None = None,
+    device: int | None = None,
+    step: int | None = None,
+    layer: int | None = None,
+) -> str:
     """Return ``rank 1, step 3``; numbers that are None are left out."""
-    return ", ".join(f"{name} {number}" for name, number in numbers.items() if number is not None)
+    numbers = ((IN_RANK, rank), (ON_DEVICE, device), (IN_STEP, step), (OF_LAYER, layer))
+    return enumerated(
+        sentence(numbers=str(number)) for sentence, number in numbers if number is not None
+    )
 
 
 class Placed(Protocol):
@@ -36,7 +54,7 @@ def ranks_and_steps_text(placed: Sequence[Placed]) -> str:
         found = sorted({number for number in numbers if number is not None})
         if found:
             texts.append((one if len(found) == 1 else several)(numbers=integers_text(found)))
-    return ", ".join(texts)
+    return enumerated(texts)
 
 
 def operator_text(op_type: str | None, op_name: str | None) -> str:
@@ -65,4 +83,4 @@ def index_text(flat: int | None, shape: Iterable[int] | None) -> str:
 def bad_text(nan: int | None, pos_inf: int | None, neg_inf: int | None) -> str:
     """Return ``3 NaN, 1 +Inf``, '' if there is none or nothing is known."""
     counts = (("NaN", nan), ("+Inf", pos_inf), ("-Inf", neg_inf))
-    return ", ".join(f"{number:,} {name}" for name, number in counts if number)
+    return enumerated(COUNT_OF_BAD(n=number, bad=name) for name, number in counts if number)

@@ -11,6 +11,9 @@ from fastdump._words.elision import beginning
 
 _SEPARATORS = (re.compile(r"[/.,;:=]"), re.compile(r"[/.,;:=_-]"))
 """Where a text without a blank may be broken; the first if the line does not get too short."""
+# Chinese has no blanks: a line may end after any character, unless one of these would begin the
+# next line.
+_CLOSING = frozenset("\uff0c\u3002\uff1b\uff1a\u3001\uff09\u300b\u201d\uff01\uff1f")
 
 
 def line_spans(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
@@ -35,12 +38,25 @@ def line_spans(text: str, first: int, rest: int) -> Iterator[tuple[int, int]]:
 def _end_of_line(text: str, at: int, most: int) -> int:
     """Return where a line from `at` to `most` at the latest ends best."""
     # Two blanks stand between facts, of which each is a name and a value.
-    for separator, least in (("  ", (at + most) // 2), (" ", at)):
+    wide = _last_after_wide(text, at, most)
+    for separator, least in (("  ", (at + most) // 2), (" ", wide)):
         blank = text.rfind(separator, at, most + len(separator))
         if blank > least and text[at:blank].strip():
             return blank
+    if wide > at:
+        return wide
     for pattern, least in zip(_SEPARATORS, ((at + most) // 2, at), strict=True):
         ends = [match.end() for match in pattern.finditer(text, least, most)]
         if ends:
             return ends[-1]
     return most
+
+
+def _last_after_wide(text: str, at: int, most: int) -> int:
+    """Return the last place after a wide character where a line may end, `at` if there is none."""
+    ends = (
+        end
+        for end in range(most, (at + most) // 2, -1)
+        if cell_len(text[end - 1]) == 2 and text[end : end + 1] not in _CLOSING
+    )
+    return next(ends, at)
