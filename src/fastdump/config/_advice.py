@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fastdump._words import config_catalogue as say
 from fastdump.config._dump_path import split_remote
 from fastdump.config._findings import Findings
 from fastdump.config._graph_engine import GraphEngineVerdict
@@ -43,8 +44,11 @@ def advise_on_keys(
             # Looking for a near name takes time, and a hostile file may have a million keys.
             if not findings.is_full("unknown-key"):
                 near = near_name(name, keys)
-                hint = f"; did you mean {quoted(near)}?" if near else ""
-                findings.warning("unknown-key", (*path, name), f"unknown key {quoted(name)}{hint}")
+                if near:
+                    unknown = say.UNKNOWN_KEY_NEAR(name=quoted(name), near=quoted(near))
+                else:
+                    unknown = say.UNKNOWN_KEY(name=quoted(name))
+                findings.warning("unknown-key", (*path, name), unknown)
         elif isinstance(kind, list) and isinstance(kind[0], dict) and isinstance(value, list):
             for i, element in enumerate(value):
                 if isinstance(element, dict):
@@ -89,9 +93,8 @@ class Advice:
         if config.is_watcher:
             self._advise_on_watcher()
         if config.is_on and self.graph_engine.verdict == "reject":
-            refusal = f"the graph engine refuses this ({self.graph_engine.reason})"
-            message = f"{refusal}: operators of graphs are not dumped, and only its log says so"
-            self._warn("graph-engine", message)
+            refusal = say.GRAPH_ENGINE_REFUSES(reason=self.graph_engine.reason)
+            self._warn("graph-engine", refusal)
 
     def _warn(self, rule: str, message: str, *path: str | int) -> None:
         self.findings.warning(rule, (*ROOT, *path), message)
@@ -100,54 +103,50 @@ class Advice:
         if split_remote(path) is not None:
             return
         if "$" in path or path.startswith("~"):
-            self._warn("path-expansion", f"{quoted(path)} is taken literally", "dump_path")
+            self._warn("path-expansion", say.TAKEN_LITERALLY(path=quoted(path)), "dump_path")
         if ":" in path:
             host = quoted(path.partition(":")[0])
-            reason = f"{host} is not an IPv4 address followed by a path"
-            self._warn("path-host", f"{reason}, so all of it is a local path", "dump_path")
+            self._warn("path-host", say.NO_ADDRESS(host=host), "dump_path")
 
     def _advise_on_nothing(self) -> None:
         config = self.config
         if config.is_on:
             return
         if config.dump_kernel_data is not None:
-            self._warn("kernel-data", "only messages of kernels are dumped", "dump_kernel_data")
+            self._warn("kernel-data", say.ONLY_KERNEL_MESSAGES(), "dump_kernel_data")
         else:
-            hint = ": dump_list is empty; [{}] would select all operators of all models"
-            self._warn("nothing", "nothing is dumped" + (hint if config.dump_list == () else ""))
+            is_empty = config.dump_list == ()
+            nothing = say.NOTHING_DUMPED_LIST_EMPTY if is_empty else say.NOTHING_DUMPED
+            self._warn("nothing", nothing())
 
     def _advise_on_exception(self) -> None:
         config = self.config
         for name in _UNUSED:
             if getattr(config, name) is not None:
-                self._warn("unused", f"{name} is ignored in an exception scene", name)
+                self._warn("unused", say.IGNORED_IN_EXCEPTION(name=name), name)
         if config.dump_kernel_data is not None and not config.dump_path:
-            message = "dump_kernel_data is ignored in an exception scene without dump_path"
-            self._warn("unused", message, "dump_kernel_data")
+            self._warn("unused", say.IGNORED_WITHOUT_PATH(), "dump_kernel_data")
         if config.dump_scene == "aic_err_detail_dump":
-            self._warn("detail", "not every device and driver supports this scene", "dump_scene")
+            self._warn("detail", say.SCENE_NEEDS_DEVICE(), "dump_scene")
 
     def _advise_on_overflow(self) -> None:
         config = self.config
         if config.dump_mode not in (None, "all"):
-            message = "dump_mode is ignored: an overflow dump has inputs and outputs"
-            self._warn("unused", message, "dump_mode")
+            self._warn("unused", say.MODE_OF_OVERFLOW(), "dump_mode")
         for name in ("dump_data", "dump_stats"):
             if getattr(config, name) not in (None, "tensor"):
-                self._warn("unused", f"{name} is ignored: an overflow dump has tensors", name)
+                self._warn("unused", say.DATA_OF_OVERFLOW(name=name), name)
 
     def _advise_on_watcher(self) -> None:
         config = self.config
         if not config.dump_list:
-            self._warn("watcher-list", "no operator is watched", "dump_scene")
+            self._warn("watcher-list", say.NOTHING_WATCHED(), "dump_scene")
         if config.dump_mode is None:
-            message = 'release 8.5.0 refuses a watcher without "dump_mode": "output"'
-            self._warn("older-release", message, "dump_scene")
+            self._warn("older-release", say.OLD_RELEASE_WATCHER(), "dump_scene")
 
     def _advise_on_list(self, entries: tuple[ListEntry, ...]) -> None:
         if entries and self.config.level == "kernel":
-            message = 'dump_list selects operators of graphs, which dump_level "kernel" leaves out'
-            self._warn("level-kernel", message, "dump_level")
+            self._warn("level-kernel", say.LIST_WITHOUT_GRAPHS(), "dump_level")
         self._advise_on_dropped(entries)
         self._advise_on_lost(entries)
         for i, entry in enumerate(entries):
@@ -156,28 +155,22 @@ class Advice:
                 if self.findings.is_full("pattern"):
                     break
                 if character := wildcard_in(name):
-                    message = (
-                        f"{character} in {quoted(name)} is no wildcard; 'fastdump config new' with"
-                        " --like DUMP writes the names that it stands for"
-                    )
+                    message = say.NO_WILDCARD(character=character, name=quoted(name))
                     self._warn("pattern", message, *path, *below)
             for name in BLACKLISTS:
                 for j, item in enumerate(getattr(entry, name) or ()):
                     self._advise_on_item(item, *path, name, j)
             for both in sorted(set(entry.layer or ()) & set(entry.watcher_nodes or ())):
-                known = f"{quoted(both)} is in watcher_nodes too"
-                message = f"{known}: nothing is dumped again after it"
+                message = say.WATCHED_TOO(name=quoted(both))
                 self._warn("watched-layer", message, *path, "layer")
 
     def _advise_on_dropped(self, entries: tuple[ListEntry, ...]) -> None:
         dropped = [i for i, entry in enumerate(entries) if entry.is_void]
-        what = "the other entries stay"
-        if len(dropped) == len(entries):
-            what = "no entry is left, so all models are dumped"
+        is_all = len(dropped) == len(entries)
+        message = say.ALL_ENTRIES_DROPPED if is_all else say.ENTRY_DROPPED
         for i in dropped:
             name = "model_name" if entries[i].model_name == "" else "layer"
-            message = f"this entry is dropped, because its {name} is empty; {what}"
-            self._warn("entry-dropped", message, "dump_list", i)
+            self._warn("entry-dropped", message(name=name), "dump_list", i)
 
     def _advise_on_lost(self, entries: tuple[ListEntry, ...]) -> None:
         kept = [(i, entry) for i, entry in enumerate(entries) if not entry.is_void]
@@ -185,28 +178,29 @@ class Advice:
         for i, entry in kept:
             later = last[entry.model_name]
             if i != later and entry.model_name:
-                cause = f"entry {later} has the same model_name"
+                message = say.SAME_MODEL_LATER(i=str(later))
             elif i != later:
-                cause = f"entry {later} has no model_name either"
+                message = say.NO_MODEL_LATER(i=str(later))
             elif None in last and entry.model_name:
-                cause = f"entry {last[None]}, which has no model_name, decides for all models"
+                message = say.ALL_MODELS_LATER(i=str(last[None]))
             else:
                 continue
-            self._warn("entry-lost", f"this entry does not count: {cause}", "dump_list", i)
+            self._warn("entry-lost", message, "dump_list", i)
 
     def _advise_on_item(self, item: BlacklistItem, *path: str | int) -> None:
         if not item.name or not item.pos:
             missing = "pos" if item.name else "name"
-            message = f"this item excludes nothing: its {missing} is missing or empty"
+            message = say.EXCLUDES_NOTHING(name=missing)
             self._warn("blacklist-item", message, *path)
             return
         for k, position in enumerate(item.pos):
             match = _POSITION.fullmatch(position)
             if match is None:
-                message = f"{quoted(position)} is not inputN or outputN and is ignored"
+                message = say.NO_POSITION(position=quoted(position))
             elif not self.config.takes(match[1]):
-                mode = self.config.mode
-                message = f"{quoted(position)} is not dumped anyway, with dump_mode {quoted(mode)}"
+                message = say.NOT_DUMPED_ANYWAY(
+                    position=quoted(position), mode=quoted(self.config.mode)
+                )
             else:
                 continue
             self._warn("position", message, *path, "pos", k)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer, command_text
-from fastdump._words.sentence import Sentence
+from fastdump._words.elision import elide_end
+from fastdump._words.sentence import Sentence, told
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD
+from fastdump._words.wrapping import line_spans
 from fastdump.config._explanation import explain
 from fastdump.config._findings import Finding, Verdict
 from fastdump.config._model import DumpConfig
@@ -41,15 +43,16 @@ def answer_of(
     """
     findings = sorted(findings, key=_order)
     rule = findings[0].rule if findings else ""
-    facts = [("call", _call(verdict, findings))]
+    facts: list[tuple[str, str]] = [(say.ABOUT_CALL(), _call(verdict, findings))]
     if findings:
-        facts += _wrapped(findings[0].severity, findings[0].message)
-        if place := str(findings[0].place):
-            facts.append(("place", place))
+        label = say.ABOUT_ERROR if findings[0].severity == "error" else say.ABOUT_WARNING
+        facts += _wrapped(label(), findings[0].message)
+        if place := findings[0].place.shown():
+            facts.append((say.ABOUT_PLACE(), place))
     elif config is not None and config.is_on:
-        facts += _wrapped("dumps", explain(config).what[0].rstrip("."))
+        facts += _wrapped(say.ABOUT_DUMPS(), explain(config).what[0])
     if more := _more(findings[1:]):
-        facts.append(("more", more))
+        facts.append((say.ABOUT_MORE(), more))
     headline, style = _headline(verdict, rule)
     command = "" if is_text else _next_command(name, verdict, findings)
     return Answer(headline(name=name), style, tuple(facts), command)
@@ -86,15 +89,10 @@ def _call(verdict: Verdict, findings: Sequence[Finding]) -> str:
 
 def _wrapped(label: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield a text as facts of one line each, of which the first has the label."""
-    lines = textwrap.wrap(
-        text,
-        _WIDTH,
-        max_lines=_MAX_LINES,
-        placeholder=" ...",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    for i, line in enumerate(lines):
+    text = told(text).rstrip(".\u3002")
+    for i, (begin, end) in enumerate(islice(line_spans(text, _WIDTH, _WIDTH), _MAX_LINES)):
+        is_last = i == _MAX_LINES - 1
+        line = elide_end(text[begin:], _WIDTH, " ...") if is_last else text[begin:end]
         yield "" if i else label, line
 
 

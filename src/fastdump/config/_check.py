@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from itertools import islice
 
+from fastdump._words import config_catalogue as say
 from fastdump.config._advice import Advice, advise_on_keys, near_name
 from fastdump.config._constraints import Constraints
 from fastdump.config._document import Document, read_document, read_file
@@ -126,7 +127,7 @@ def _accepted(report: ConfigReport) -> DumpConfig:
 def _check(data: bytes, name: str, *, here: bool) -> ConfigReport:
     findings = Findings()
     if not data:
-        findings.warning("nothing", (), "the file is empty: nothing is dumped")
+        findings.warning("nothing", (), say.FILE_EMPTY())
         return _report(name, Document(), DumpConfig(), findings, GraphEngineVerdict("off"))
     document = read_document(data, findings)
     if document is None:
@@ -143,24 +144,25 @@ def _check_document(
 ) -> DumpConfig:
     outermost = document.value
     if not isinstance(outermost, dict):
-        found = type_text(outermost)
-        message = f"the outermost value is {found}, not an object: nothing is dumped"
+        message = say.NOT_AN_OBJECT(found=type_text(outermost))
         findings.warning("nothing", (), message)
         return DumpConfig()
     if "dump" not in outermost:
         # Looking for a near name takes time, and a hostile file may have a million keys.
         names = islice(outermost, _MAX_NAMES_COMPARED)
         near = next((name for name in names if near_name(name, ROOT)), None)
-        hint = f" (but a key {quoted(near)})" if near else ""
-        findings.warning("nothing", (), f'there is no key "dump"{hint}: nothing is dumped')
+        message = say.NO_DUMP_KEY_BUT(near=quoted(near)) if near else say.NO_DUMP_KEY()
+        findings.warning("nothing", (), message)
         return DumpConfig()
     dump = outermost["dump"]
     if not isinstance(dump, dict):
-        findings.error("type", ROOT, f"{type_text(dump)} where an object is expected")
+        findings.error(
+            "type", ROOT, say.WRONG_TYPE(found=type_text(dump), expected=say.AN_OBJECT())
+        )
         return DumpConfig()
     if not dump:
-        findings.warning("nothing", ROOT, "the object is empty: nothing is dumped")
-        findings.warning("older-release", ROOT, "releases before 9.1.0 refuse an empty object")
+        findings.warning("nothing", ROOT, say.OBJECT_EMPTY())
+        findings.warning("older-release", ROOT, say.OLD_RELEASES_REFUSE_EMPTY())
         return DumpConfig()
     config, broken = validate(dump, findings)
     Constraints(config, broken, findings, here).check()
@@ -179,7 +181,7 @@ def _report(
 ) -> ConfigReport:
     refused = findings.refused
     for rule in findings.full_rules():
-        findings.warning("more", (), f"further findings of the rule {rule} are not listed")
+        findings.warning("more", (), say.MORE_OF_RULE(rule=rule))
     # Sorting is stable, so errors stay in the order of the vendor's checks.
     drafts = sorted(findings.drafts, key=lambda draft: draft.finding.severity != "error")
     verdict: Verdict = "reject" if refused else "accept" if config.is_on else "off"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from fastdump._words import config_catalogue as say
 from fastdump.config._dump_path import (
     MAX_PATH_BYTES,
     disk_problem,
@@ -62,7 +63,7 @@ class Constraints:
             return
         if config.is_overflow:
             if config.is_single_operator and config.dump_scene is None:
-                self._error("debug", '"on" conflicts with dump_debug "on"', "dump_op_switch")
+                self._error("debug", say.CONFLICTS_WITH_DEBUG(), "dump_op_switch")
             return
         for problem in step_problems(config.dump_step or ""):
             if self.findings.is_full("step"):
@@ -84,55 +85,53 @@ class Constraints:
         switches = {"dump_debug": config.is_overflow, "dump_op_switch": config.is_single_operator}
         for name, is_on in switches.items():
             if is_on:
-                self._error("scene", f'"on" conflicts with dump_scene {quoted(scene)}', name)
+                self._error("scene", say.CONFLICTS_WITH_SCENE(scene=quoted(scene)), name)
         if config.is_watcher and config.dump_mode not in (None, "output"):
-            message = f'"{config.dump_mode}" with dump_scene "watcher", expected "output"'
+            message = say.WATCHER_MODE(mode=f'"{config.dump_mode}"')
             self._error("scene", message, "dump_mode")
 
     def _check_path(self, path: str | None) -> None:
         if not path:
-            self._error("path", f"dump_path is {missing_or_empty(path)}", "dump_path")
+            self._error("path", missing_or_empty("dump_path", path), "dump_path")
             return
         n_bytes = len(path.encode())
         remote = split_remote(path)
         if n_bytes > MAX_PATH_BYTES:
-            message = f"{n_bytes:,} bytes long, at most {MAX_PATH_BYTES} are allowed"
+            message = say.PATH_TOO_LONG(n=n_bytes, most=MAX_PATH_BYTES)
             self._error("path-length", message, "dump_path")
         elif remote is None:
             self._check_disk(path)
         elif forbidden := forbidden_characters(remote[1]):
-            message = f"forbidden characters after the address: {quoted(forbidden)}"
+            message = say.PATH_CHARACTERS(characters=quoted(forbidden))
             self._error("path-characters", message, "dump_path")
 
     def _check_disk(self, path: str) -> None:
         if problem := disk_problem(path):
             add = self.findings.error if self.here else self.findings.warning
-            add("path-exists", (*ROOT, "dump_path"), f"{quoted(path)} {problem}")
+            add("path-exists", (*ROOT, "dump_path"), problem(path=quoted(path)))
 
     def _check_stats(self) -> None:
         config = self.config
         if config.dump_stats is None:
             return
         if not config.dump_stats:
-            self._error("stats", "dump_stats is empty", "dump_stats")
+            self._error("stats", say.IS_EMPTY(name="dump_stats"), "dump_stats")
         if self._known("dump_data") and config.data != "stats":
-            found = _or_default(config.dump_data, config.data)
-            message = f'dump_stats needs dump_data "stats"; dump_data is {found}'
+            message = _needs("dump_stats", "dump_data", "stats", config.dump_data, config.data)
             self._error("stats-data", message, "dump_stats")
 
     def _check_entry(self, entry: ListEntry, i: int) -> None:
         path = ("dump_list", i)
         if self._known("dump_op_switch") and not self.config.is_single_operator:
             if entry.model_name == "":
-                self._error("entry", "model_name is empty", *path, "model_name")
+                self._error("entry", say.IS_EMPTY(name="model_name"), *path, "model_name")
             if entry.layer == ():
-                message = "layer is empty; leave it out to select all operators"
-                self._error("entry", message, *path, "layer")
+                self._error("entry", say.LAYER_EMPTY(), *path, "layer")
         self._check_watcher_nodes(entry, i)
         for name in BLACKLISTS:
             n_items = len(getattr(entry, name) or ())
             if n_items > MAX_BLACKLIST_ITEMS:
-                message = f"{n_items:,} items, at most {MAX_BLACKLIST_ITEMS} are allowed"
+                message = say.BLACKLIST_ITEMS(n=n_items, most=MAX_BLACKLIST_ITEMS)
                 self._error("blacklist-size", message, *path, name)
         for name in BLACKLISTS:
             if getattr(entry, name):
@@ -144,35 +143,36 @@ class Constraints:
         path = ("dump_list", i, "watcher_nodes")
         if not self.config.is_watcher:
             if entry.watcher_nodes:
-                self._error("watcher-nodes", 'watcher_nodes needs dump_scene "watcher"', *path)
+                self._error("watcher-nodes", say.NODES_NEED_WATCHER(), *path)
             return
         if not entry.watcher_nodes and self._known(*path):
-            found = missing_or_empty(entry.watcher_nodes)
-            self._error("watched", f"watcher_nodes is {found}", *path)
+            message = missing_or_empty("watcher_nodes", entry.watcher_nodes)
+            self._error("watched", message, *path)
         if entry.model_name is not None:
-            message = 'a model_name is not allowed with dump_scene "watcher"'
+            message = say.NO_MODEL_WITH_WATCHER()
             self._error("watched", message, "dump_list", i, "model_name", code="EP0005")
 
     def _check_range(self, entry: ListEntry, i: int) -> None:
         path = ("dump_list", i)
         self._check_level("range-level", *path, "opname_range")
         if not entry.model_name and self._known(*path, "model_name"):
-            found = missing_or_empty(entry.model_name)
-            message = f"opname_range needs a model_name, which is {found}"
-            self._error("range-model", message, *path, "model_name")
+            is_missing = entry.model_name is None
+            needs = say.RANGE_NEEDS_MODEL if is_missing else say.RANGE_NEEDS_MODEL_NOT_EMPTY
+            self._error("range-model", needs(), *path, "model_name")
         for j, span in enumerate(entry.opname_range or ()):
             for name in ("begin", "end"):
-                found = missing_or_empty(getattr(span, name))
-                if not getattr(span, name) and self._known(*path, "opname_range", j, name):
-                    message = f"{name} of the range is {found}"
-                    self._error("range", message, *path, "opname_range", j)
+                value = getattr(span, name)
+                if not value and self._known(*path, "opname_range", j, name):
+                    lacks = say.RANGE_LACKS if value is None else say.RANGE_HAS_EMPTY
+                    self._error("range", lacks(name=name), *path, "opname_range", j)
 
     def _check_level(self, rule: str, *path: str | int) -> None:
         config = self.config
         if self._known("dump_level") and config.level != "op":
-            found = _or_default(config.dump_level, config.level)
-            self._error(rule, f'{path[-1]} needs dump_level "op"; dump_level is {found}', *path)
+            message = _needs(str(path[-1]), "dump_level", "op", config.dump_level, config.level)
+            self._error(rule, message, *path)
 
 
-def _or_default(value: str | None, default: str) -> str:
-    return f'missing, which means "{default}"' if value is None else quoted(value)
+def _needs(name: str, key: str, value: str, found: str | None, default: str) -> str:
+    needs = say.NEEDS_VALUE_NOT_DEFAULT if found is None else say.NEEDS_VALUE
+    return needs(name=name, key=key, value=quoted(value), found=quoted(found or default))

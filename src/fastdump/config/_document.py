@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fastdump._words import config_catalogue as say
 from fastdump.config._findings import Draft, Finding, Findings, Place
 from fastdump.config._json_places import find_places
 from fastdump.config._json_text import Json, JsonSyntaxError, read_json, repeated_keys
@@ -92,14 +93,13 @@ def read_document(data: bytes, findings: Findings) -> Document | None:
         Receives errors and warnings.
     """
     if len(data) > MAX_FILE_BYTES:
-        findings.error("file-size", (), f"more than {MAX_FILE_BYTES:,} bytes")
+        findings.error("file-size", (), say.TOO_MANY_BYTES(most=MAX_FILE_BYTES))
         return None
     data, nul, unread = data.partition(b"\0")
     braces, brackets, depth = _nesting(data)
-    for kind, nesting in (("objects", braces), ("arrays", brackets)):
+    for nests, nesting in ((say.OBJECTS_NEST, braces), (say.ARRAYS_NEST, brackets)):
         if nesting > MAX_NESTING:
-            message = f"{kind} nest {nesting:,} deep, at most {MAX_NESTING} are allowed"
-            findings.error("nesting", (), message)
+            findings.error("nesting", (), nests(n=nesting, most=MAX_NESTING))
     if findings.refused:
         return None
     mark_nbytes = len(_BYTE_ORDER_MARK) if data.startswith(_BYTE_ORDER_MARK) else 0
@@ -108,17 +108,16 @@ def read_document(data: bytes, findings: Findings) -> Document | None:
     except UnicodeDecodeError as error:
         return _undecodable(data, mark_nbytes, error, findings)
     if nul:
-        message = f"the text ends at a NUL byte; {len(unread):,} bytes after it are not read"
-        findings.warning("nul", (), message, index=len(text))
+        findings.warning("nul", (), say.ENDS_AT_NUL(n=len(unread)), index=len(text))
     try:
         if depth > MAX_DEPTH:
-            raise JsonSyntaxError(f"values nest {depth:,} deep, at most {MAX_DEPTH} are read", 0)
+            raise JsonSyntaxError(say.VALUES_NEST(n=depth, most=MAX_DEPTH), 0)
         value = read_json(text)
     except JsonSyntaxError as error:
-        findings.error("syntax", (), str(error), index=error.index)
+        findings.error("syntax", (), error.reason, index=error.index)
         return Document(text, None, mark_nbytes)
     for path in islice(repeated_keys(value), _MAX_REPEATED_KEYS):
-        findings.warning("duplicate-key", path, "the key is repeated; its last value counts")
+        findings.warning("duplicate-key", path, say.KEY_REPEATED())
     return Document(text, value, mark_nbytes)
 
 
@@ -152,5 +151,5 @@ def _undecodable(
 ) -> Document:
     text = data[mark_nbytes : mark_nbytes + error.start].decode()
     byte = data[mark_nbytes + error.start]
-    findings.error("encoding", (), f"byte 0x{byte:02x} is not UTF-8", index=len(text))
+    findings.error("encoding", (), say.NOT_UTF8(byte=f"0x{byte:02x}"), index=len(text))
     return Document(text, None, mark_nbytes)

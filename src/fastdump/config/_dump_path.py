@@ -8,6 +8,9 @@ import stat
 import string
 from pathlib import Path
 
+from fastdump._words import config_catalogue as say
+from fastdump._words.sentence import Sentence
+
 MAX_PATH_BYTES = 512
 
 _ALLOWED = frozenset(string.ascii_letters + string.digits + "-=[];\\,./!@#$%^&*()_+{}:?")
@@ -43,7 +46,7 @@ def forbidden_characters(path: str) -> str:
     return "".join(sorted(set(path) - _ALLOWED))
 
 
-def disk_problem(path: str) -> str | None:
+def disk_problem(path: str) -> Sentence | None:
     """Return why this process could not dump into a local `path`; None if it could."""
     # C ends a path at the first NUL.
     local = path.partition("\0")[0]
@@ -52,10 +55,9 @@ def disk_problem(path: str) -> str | None:
     except (OSError, ValueError):
         status = None
     if status is None:
-        relative = "" if local.startswith("/") else ", relative to the current directory"
-        return f"does not exist on this machine{relative}"
+        return say.PATH_MISSING if local.startswith("/") else say.RELATIVE_PATH_MISSING
     if not stat.S_ISDIR(status.st_mode):
-        return "is not a directory on this machine"
+        return say.PATH_NOT_DIRECTORY
     if not os.access(local, os.R_OK | os.W_OK):
-        return "cannot be read and written by this user"
+        return say.PATH_NOT_USABLE
     return None

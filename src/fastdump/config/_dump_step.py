@@ -7,7 +7,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from fastdump._arguments import INT64_MAX
+from fastdump._words import config_catalogue as say
 from fastdump._words.quantities import merged_ranges, ranges_text
+from fastdump._words.sentence import Sentence
 from fastdump.config._wording import quoted
 
 MAX_ITEMS = 100
@@ -19,24 +21,24 @@ def step_problems(text: str) -> Iterator[str]:
         return
     items = text.split("|")
     if len(items) > MAX_ITEMS:
-        yield f"{len(items):,} items, at most {MAX_ITEMS} are allowed"
+        yield say.STEP_ITEMS(n=len(items), most=MAX_ITEMS)
     for i, item in enumerate(items):
         problem = _problem(item)
         if problem is not None:
-            yield f"item {i}{problem}"
+            yield problem(i=str(i), item=quoted(item))
 
 
-def _problem(item: str) -> str | None:
-    """Return what is wrong with an item, as text that follows its number; None if nothing is."""
+def _problem(item: str) -> Sentence | None:
+    """Return what is wrong with an item; None if nothing is."""
     if not item:
-        return " is empty"
+        return say.STEP_EMPTY
     numbers = item.split("-")
     if len(numbers) > 2:
-        return f", {quoted(item)}, has more than one dash"
+        return say.STEP_DASHES
     if not all(map(_is_number, numbers)):
-        return f", {quoted(item)}, is not a number or a range such as 5-10"
+        return say.STEP_NOT_NUMBER
     first, last = _span(item)
-    return f", {quoted(item)}, is a range that ends before it begins" if first > last else None
+    return say.STEP_BACKWARDS if first > last else None
 
 
 def _is_number(text: str) -> bool:

@@ -8,20 +8,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fastdump._stats import What
+from fastdump._words import config_catalogue as say
 from fastdump._words.quantities import merged_ranges, ranges_text
 from fastdump.config._catch_text import catch_lines
 from fastdump.config._dump_path import split_remote
 from fastdump.config._dump_step import step_spans
 from fastdump.config._footprint import Footprint, footprint
 from fastdump.config._model import DumpConfig, ListEntry
-from fastdump.config._wording import listed, of_model, quoted
+from fastdump.config._wording import listed, quoted
 
-_TENSORS = {"input": "inputs", "output": "outputs", "all": "inputs and outputs"}
+_TENSORS = {"input": say.DUMPS_INPUTS, "output": say.DUMPS_OUTPUTS, "all": say.DUMPS_ALL}
+_STATISTICS = {
+    "input": say.DUMPS_STATISTICS_OF_INPUTS,
+    "output": say.DUMPS_STATISTICS_OF_OUTPUTS,
+    "all": say.DUMPS_STATISTICS_OF_ALL,
+}
 _OF_EXCEPTIONS = {
-    "lite_exception": "as bytes without a type",
-    "aic_err_brief_dump": "as bytes without a type",
-    "aic_err_norm_dump": "with shapes, types, formats and attributes",
-    "aic_err_detail_dump": "with the memory, the registers and the call stack of the AI Cores",
+    "lite_exception": say.DUMPS_OF_EXCEPTIONS,
+    "aic_err_brief_dump": say.DUMPS_OF_EXCEPTIONS,
+    "aic_err_norm_dump": say.DUMPS_OF_EXCEPTIONS_TYPED,
+    "aic_err_detail_dump": say.DUMPS_OF_EXCEPTIONS_DETAILED,
 }
 _OPERATOR_FILE = "{op_type}.{op_name}.{task_id}.{stream_id}.{timestamp}"
 _EXCEPTION_FILES = {
@@ -126,9 +132,9 @@ def explain(config: DumpConfig, *, like: What | None = None) -> Explanation:
     >>> print(fastdump.config.explain(fastdump.config.load("acl.json")))  # doctest: +SKIP
     """
     if not config.is_on:
-        what = "Nothing: no dump_list, no switch, no scene."
+        what = say.DUMPS_NOTHING()
         if config.dump_kernel_data is not None:
-            what = f"Only what kernels print: {', '.join(config.dump_kernel_data)}."
+            what = say.DUMPS_KERNEL_MESSAGES(kinds=", ".join(config.dump_kernel_data))
         return Explanation((what,), (), (), (), ())
     found = None if like is None else footprint(config, like)
     return Explanation(
@@ -143,77 +149,90 @@ def explain(config: DumpConfig, *, like: What | None = None) -> Explanation:
 
 def _what(config: DumpConfig) -> Iterable[str]:
     if config.dump_scene is not None and config.is_exception:
-        how = _OF_EXCEPTIONS[config.dump_scene]
-        yield f"Inputs, outputs and workspaces of operators that fail with an AI Core error, {how}."
+        yield _OF_EXCEPTIONS[config.dump_scene]()
         if config.dump_path:
             yield from _kernel_messages(config)
         return
     if config.is_watcher:
         yield from _what_is_watched(config)
     elif config.is_overflow:
-        yield "Inputs and outputs of every AI Core operator that overflows."
-        yield "What the status registers say of every overflow."
+        yield say.DUMPS_OVERFLOWS()
+        yield say.DUMPS_STATUS()
     else:
-        content, form = _TENSORS[config.mode], ""
-        if config.data == "stats":
-            content, form = f"{', '.join(config.stats)} of {content}", ", in CSV files"
-        for subject in _operators(config):
-            yield f"{content[0].upper()}{content[1:]} of {subject}{form}."
+        statistics = ", ".join(config.stats) if config.data == "stats" else ""
+        for operators in _operators(config):
+            if statistics:
+                of_statistics = _STATISTICS[config.mode]
+                yield of_statistics(statistics=statistics, operators=operators)
+            else:
+                yield _TENSORS[config.mode](operators=operators)
         for exclusion in _exclusions(config):
-            yield f"But not {exclusion}."
+            yield say.DUMPS_NOT(tensors=exclusion)
     steps = ranges_text(merged_ranges(step_spans(config.dump_step)))
-    yield f"Only these steps: {steps}." if steps else "All steps."
+    yield say.DUMPS_STEPS(steps=steps) if steps else say.DUMPS_ALL_STEPS()
     yield from _kernel_messages(config)
 
 
 def _kernel_messages(config: DumpConfig) -> Iterable[str]:
     if config.dump_kernel_data is not None:
-        yield f"What kernels print: {', '.join(config.dump_kernel_data)}."
+        yield say.AND_KERNEL_MESSAGES(kinds=", ".join(config.dump_kernel_data))
 
 
 def _what_is_watched(config: DumpConfig) -> Iterable[str]:
     entry = config.entries_in_force.get(None)
     if entry is None or not entry.watcher_nodes:
-        yield "No operator is watched, because no entry has watcher_nodes."
+        yield say.WATCHES_NOTHING()
         return
     watched = listed(map(quoted, entry.watcher_nodes))
-    after = "operator" if entry.layer is None else f"of {listed(map(quoted, entry.layer))}"
-    yield f"Outputs of {watched} after they have run, and again after each {after} has run."
-    yield "If the two differ, memory was overwritten between them."
+    if entry.layer is None:
+        yield say.WATCHES(watched=watched)
+    else:
+        yield say.WATCHES_AFTER(watched=watched, executed=listed(map(quoted, entry.layer)))
+    yield say.WATCHED_DIFFERS()
 
 
 def _operators(config: DumpConfig) -> Iterable[str]:
     if config.level != "kernel":
         entries = config.entries_in_force
         if not entries:
-            yield "all operators of all models"
+            yield say.ALL_OPERATORS_OF_ALL()
         for model, entry in entries.items():
-            yield f"{_operators_of_entry(entry)}{of_model(model) or ' of all models'}"
+            yield _operators_of_entry(entry, model)
         if config.is_single_operator:
-            yield "operators that are run one by one"
+            yield say.ONE_BY_ONE()
     if config.level != "op":
-        yield "kernels of the single-operator API (aclnn)"
+        yield say.KERNELS()
 
 
-def _operators_of_entry(entry: ListEntry) -> str:
-    parts = [listed(map(quoted, entry.layer))] if entry.layer else []
-    parts += [
-        f"{quoted(span.begin or '')} to {quoted(span.end or '')}"
-        for span in (entry.opname_range or ())[:_MAX_ITEMS]
-    ]
-    return f"operators {' and '.join(parts)}" if parts else "all operators"
+def _operators_of_entry(entry: ListEntry, model: str | None) -> str:
+    names = listed(map(quoted, entry.layer)) if entry.layer else ""
+    for span in (entry.opname_range or ())[:_MAX_ITEMS]:
+        several = say.FROM_TO(begin=quoted(span.begin or ""), end=quoted(span.end or ""))
+        names = say.AND_OTHERS(names=names, other=several) if names else several
+    if model is None:
+        return say.OPERATORS_OF_ALL(names=names) if names else say.ALL_OPERATORS_OF_ALL()
+    if names:
+        return say.OPERATORS_OF_MODEL(names=names, model=quoted(model))
+    return say.ALL_OPERATORS_OF_MODEL(model=quoted(model))
 
 
 def _exclusions(config: DumpConfig) -> Iterable[str]:
     if config.level == "kernel":
         return
     for model, entry in config.entries_in_force.items():
-        kinds = (("type", entry.optype_blacklist), ("name", entry.opname_blacklist))
-        for kind, items in kinds:
+        kinds = (
+            (say.EXCLUDED_TYPE, say.EXCLUDED_TYPE_OF_MODEL, entry.optype_blacklist),
+            (say.EXCLUDED_NAME, say.EXCLUDED_NAME_OF_MODEL, entry.opname_blacklist),
+        )
+        for excluded, excluded_of_model, items in kinds:
             for item in (items or ())[:_MAX_ITEMS]:
-                if item.name and item.pos:
-                    operators = f"operators of {kind} {quoted(item.name)}{of_model(model)}"
-                    yield f"{listed(item.pos)} of {operators}"
+                if not item.name or not item.pos:
+                    continue
+                tensors = {"positions": listed(item.pos), "name": quoted(item.name)}
+                if model is None:
+                    yield excluded(**tensors)
+                else:
+                    yield excluded_of_model(**tensors, model=quoted(model))
 
 
 def _where(config: DumpConfig) -> Iterable[str]:

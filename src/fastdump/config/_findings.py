@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fastdump._words.config_catalogue import LINE_AND_COLUMN, PATH_AND_LINE
 from fastdump.config._json_places import JsonPath
 from fastdump.config._rules import RULES
 from fastdump.config._wording import path_text
@@ -39,8 +40,14 @@ class Place:
     offset: int | None = None
 
     def __str__(self) -> str:
-        line = "" if self.line is None else f"line {self.line}, column {self.column}"
-        return f"{self.path} ({line})" if self.path and line else self.path or line
+        return str(self.shown())
+
+    def shown(self) -> str:
+        """Return path, line and column as a sentence."""
+        if self.line is None:
+            return self.path
+        line = LINE_AND_COLUMN(line=str(self.line), column=str(self.column))
+        return PATH_AND_LINE(path=self.path, line=line) if self.path else line
 
 
 @dataclass(frozen=True, slots=True)

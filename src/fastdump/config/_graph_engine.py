@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, NoReturn
 
+from fastdump._words import config_catalogue as say
 from fastdump.config._dump_path import MAX_PATH_BYTES, forbidden_characters, split_remote
 from fastdump.config._dump_step import MAX_ITEMS
 from fastdump.config._findings import Verdict
@@ -35,17 +36,23 @@ class GraphEngineVerdict(NamedTuple):
 class _Refusal(Exception):
     """Raised with the reason of a refusal."""
 
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
 
 def graph_engine_verdict(document: Json) -> GraphEngineVerdict:
     """Return what the graph engine does with the value of a whole acl.json."""
     if document is None or (isinstance(document, dict) and "dump" not in document):
         return GraphEngineVerdict("off")
     try:
-        dump = _object(_object(document, "the outermost value")["dump"], "dump")
+        if not isinstance(document, dict):
+            _refuse(say.OUTERMOST_IS(found=type_text(document)))
+        dump = _object(document["dump"], "dump")
         _validate(dump)
         n_entries = _read(dump)
     except _Refusal as refusal:
-        return GraphEngineVerdict("reject", str(refusal))
+        return GraphEngineVerdict("reject", refusal.reason)
     is_switched_on = "on" in (dump.get("dump_op_switch"), dump.get("dump_debug"))
     is_on = n_entries or dump.get("dump_scene") or is_switched_on
     return GraphEngineVerdict("accept" if is_on else "off")
@@ -57,7 +64,7 @@ def _refuse(reason: str) -> NoReturn:
 
 def _object(value: Json, name: str) -> JsonObject:
     if not isinstance(value, dict):
-        _refuse(f"{name} is {type_text(value)}")
+        _refuse(say.VALUE_IS(name=name, found=type_text(value)))
     return value
 
 
@@ -65,7 +72,7 @@ def _text(members: JsonObject, name: str, default: str = "") -> str:
     """Return a value that must be a string if it is there."""
     value = members.get(name, default)
     if not isinstance(value, str):
-        _refuse(f"{name} is {type_text(value)}")
+        _refuse(say.VALUE_IS(name=name, found=type_text(value)))
     return value
 
 
@@ -82,10 +89,10 @@ def _objects(members: JsonObject, name: str) -> list[JsonObject]:
 
 def _check_strings(array: Json, name: str) -> None:
     if not isinstance(array, list):
-        _refuse(f"{name} is {type_text(array)}")
+        _refuse(say.VALUE_IS(name=name, found=type_text(array)))
     for element in array:
         if not isinstance(element, str):
-            _refuse(f"{name} holds {type_text(element)}")
+            _refuse(say.ARRAY_HOLDS(name=name, found=type_text(element)))
 
 
 def _validate(dump: JsonObject) -> None:
@@ -96,7 +103,7 @@ def _validate(dump: JsonObject) -> None:
     _validate_path(dump)
     if is_overflow:
         if dump.get("dump_list", []) != []:
-            _refuse("dump_debug is on and there is a dump_list")
+            _refuse(say.DEBUG_AND_LIST())
         return
     _validate_value(dump, "dump_mode", "output")
     _validate_value(dump, "dump_level", "all")
@@ -108,38 +115,38 @@ def _validate(dump: JsonObject) -> None:
 def _validate_value(dump: JsonObject, name: str, default: str) -> None:
     value = _text(dump, name, default)
     if value not in DUMP[name]:
-        _refuse(f"{name} is {quoted(value)}")
+        _refuse(say.VALUE_IS(name=name, found=quoted(value)))
 
 
 def _validate_scene(dump: JsonObject) -> None:
     _validate_value(dump, "dump_scene", "")
     for name in ("dump_debug", "dump_op_switch"):
         if _text(dump, name) == "on":
-            _refuse(f"{name} is on and there is a dump_scene")
+            _refuse(say.ON_WITH_SCENE(name=name))
     if dump["dump_scene"] == "watcher" and _text(dump, "dump_mode", "output") != "output":
-        _refuse("dump_mode of a watcher is not output")
+        _refuse(say.WATCHER_WITHOUT_OUTPUT())
 
 
 def _validate_path(dump: JsonObject) -> None:
     path = _text(dump, "dump_path")
     if not path:
-        _refuse(f"dump_path is {missing_or_empty(dump.get('dump_path'))}")
+        _refuse(missing_or_empty("dump_path", dump.get("dump_path")))
     if len(path.encode()) > MAX_PATH_BYTES:
-        _refuse("dump_path is too long")
+        _refuse(say.ENGINE_PATH_TOO_LONG())
     # The first reading leaves the characters of a local path to the file system.
     remote = split_remote(path)
     if forbidden := forbidden_characters(remote[1] if remote else path):
-        _refuse(f"forbidden characters in dump_path: {quoted(forbidden)}")
+        _refuse(say.ENGINE_CHARACTERS(characters=quoted(forbidden)))
 
 
 def _validate_step(steps: str) -> None:
     # The vendor splits the text with C++'s getline, which ignores a separator at the end.
     items = steps.removesuffix("|").split("|")
     if len(items) > MAX_ITEMS:
-        _refuse(f"dump_step has more than {MAX_ITEMS} items")
+        _refuse(say.ENGINE_STEP_ITEMS(most=MAX_ITEMS))
     for item in items:
         if not _STEP.fullmatch(item):
-            _refuse(f"dump_step has {quoted(item)}")
+            _refuse(say.ENGINE_STEP(item=quoted(item)))
 
 
 def _validate_list(dump: JsonObject) -> None:
@@ -158,11 +165,11 @@ def _validate_ranges(entry: JsonObject, dump: JsonObject) -> None:
     if not ranges:
         return
     if _text(dump, "dump_level", "all") != "op":
-        _refuse("opname_range without dump_level op")
+        _refuse(say.RANGE_WITHOUT_LEVEL())
     if not _text(entry, "model_name"):
-        _refuse("opname_range without model_name")
+        _refuse(say.RANGE_WITHOUT_MODEL())
     if not all(begin and end for begin, end in ranges):
-        _refuse("a range without begin or end")
+        _refuse(say.RANGE_WITHOUT_ENDS())
 
 
 def _ranges(entry: JsonObject) -> list[tuple[str, str]]:
@@ -179,9 +186,9 @@ def _validate_stats(dump: JsonObject) -> None:
         return
     _check_strings(dump["dump_stats"], "dump_stats")
     if not dump["dump_stats"]:
-        _refuse("dump_stats is empty")
+        _refuse(say.IS_EMPTY(name="dump_stats"))
     if _text(dump, "dump_data", "tensor") != "stats":
-        _refuse("dump_stats without dump_data stats")
+        _refuse(say.STATS_WITHOUT_DATA())
 
 
 def _read(dump: JsonObject) -> int:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NoReturn, TypeAlias
 
+from fastdump._words import config_catalogue as say
 from fastdump.config._json_places import JsonPath
 
 Json: TypeAlias = "JsonObject | list[Json] | str | float | bool | None"
@@ -21,7 +22,29 @@ JsonObject: TypeAlias = dict[str, Json]
 _ESCAPE = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.")
 # A quotation mark, an escape, a number, or a word that the decoder takes for a number.
 _TOKEN = re.compile(r'"|\\.|-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|Infinity)|NaN', re.DOTALL)
-_TYPES = {str: "a string", int: "a number", float: "a number", list: "an array"}
+_TYPES = {
+    str: say.A_STRING(),
+    int: say.A_NUMBER(),
+    float: say.A_NUMBER(),
+    list: say.AN_ARRAY(),
+    dict: say.AN_OBJECT(),
+}
+# The decoder's words for what it expected, or did not.
+_EXPECTED = {
+    "value": say.EXPECTED_VALUE,
+    "',' delimiter": say.EXPECTED_COMMA,
+    "':' delimiter": say.EXPECTED_COLON,
+    "property name enclosed in double quotes": say.EXPECTED_NAME,
+}
+_REASONS = {
+    "unterminated string": say.UNTERMINATED_STRING(),
+    "invalid control character": say.CONTROL_CHARACTER(),
+    "invalid \\escape": say.INVALID_ESCAPE(),
+    "invalid \\uxxxx escape": say.INVALID_UNICODE_ESCAPE(),
+    "extra data": say.EXTRA_DATA(),
+    "illegal trailing comma before end of object": say.TRAILING_COMMA_IN_OBJECT(),
+    "illegal trailing comma before end of array": say.TRAILING_COMMA_IN_ARRAY(),
+}
 
 
 class JsonSyntaxError(ValueError):
@@ -29,12 +52,15 @@ class JsonSyntaxError(ValueError):
 
     Attributes
     ----------
+    reason
+        Why it is not.
     index
         Index of the character at which the text stops being JSON.
     """
 
-    def __init__(self, message: str, index: int) -> None:
-        super().__init__(message)
+    def __init__(self, reason: str, index: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
         self.index = index
 
 
@@ -54,12 +80,12 @@ class _Refusal(ValueError):
 def _finite(number: str) -> float:
     value = float(number)
     if math.isinf(value):
-        raise _Refusal("the number is too large", number)
+        raise _Refusal(say.NUMBER_TOO_LARGE(), number)
     return value
 
 
 def _refuse(word: str) -> NoReturn:
-    raise _Refusal(f"{word} is not a JSON value", word)
+    raise _Refusal(say.NOT_A_VALUE(word=word), word)
 
 
 def _make_object(pairs: list[tuple[str, Json]]) -> JsonObject:
@@ -92,7 +118,7 @@ def read_json(text: str) -> Json:
         raise JsonSyntaxError(reason, _index_of(token, text)) from refusal
     index = half_surrogate(text)
     if index is not None:
-        raise JsonSyntaxError("half of a surrogate pair", index)
+        raise JsonSyntaxError(say.HALF_SURROGATE(), index)
     return value
 
 
@@ -106,11 +132,12 @@ def _syntax_error(text: str, error: json.JSONDecodeError) -> JsonSyntaxError:
     if "trailing comma" in error.msg:
         # Python 3.13 points at the comma, other versions at what follows it.
         index = len(text) - len(text[index + 1 :].lstrip())
-    message = re.sub(r"( starting)? at$|: $", "", error.msg[:1].lower() + error.msg[1:])
-    if message.startswith("expecting"):
-        found = repr(text[index]) if index < len(text) else "the end of the text"
-        message = f"{message.replace('expecting', 'expected')}, found {found}"
-    return JsonSyntaxError(message, index)
+    said = re.sub(r"( starting)? at$|: $", "", error.msg[:1].lower() + error.msg[1:])
+    expected = _EXPECTED.get(said.removeprefix("expecting "))
+    if expected is None:
+        return JsonSyntaxError(_REASONS.get(said.lower(), said), index)
+    found = repr(text[index]) if index < len(text) else say.END_OF_TEXT()
+    return JsonSyntaxError(expected(found=found), index)
 
 
 def _index_of(token: str, text: str) -> int:
@@ -138,4 +165,4 @@ def type_text(value: Json) -> str:
     """Return the name of a value's JSON type, or the value itself if it is null, true or false."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    return _TYPES.get(type(value), "an object")
+    return next(text for type_, text in _TYPES.items() if isinstance(value, type_))

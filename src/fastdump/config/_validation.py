@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from fastdump._words import config_catalogue as say
 from fastdump.config._findings import Findings
 from fastdump.config._json_places import JsonPath
 from fastdump.config._json_text import JsonObject, type_text
@@ -49,11 +50,11 @@ def validate(dump: JsonObject, findings: Findings) -> tuple[DumpConfig, frozense
     found = list(problems(dump, DUMP))
     for path, value, kind in found:
         if not _has_type(value, kind):
-            message = f"{type_text(value)} where {_expected(kind)} is expected"
-            findings.error("type", (*ROOT, *path), message)
+            wrong_type = say.WRONG_TYPE(found=type_text(value), expected=_expected(kind))
+            findings.error("type", (*ROOT, *path), wrong_type)
     wrong = [problem for problem in found if _has_type(problem.value, problem.kind)]
     for path, value, kind in sorted(wrong, key=lambda p: VALUE_ORDER.index(str(p.path[0]))):
-        message = f"{quoted(value)} is not {_nearest(value, kind)}"
+        message = _not_one(value, kind)
         findings.error("value", (*ROOT, *path), message, code=None if value else "EP0001")
     broken = _broken(found)
     config: DumpConfig = _read(dump, DUMP, (), broken)
@@ -84,14 +85,16 @@ def _has_type(value: Any, kind: Kind) -> bool:
 
 def _expected(kind: Kind) -> str:
     if isinstance(kind, list):
-        return f"an array of {'strings' if isinstance(kind[0], tuple) else 'objects'}"
-    return "an object" if isinstance(kind, dict) else "a string"
+        return (say.ARRAY_OF_STRINGS if isinstance(kind[0], tuple) else say.ARRAY_OF_OBJECTS)()
+    return say.AN_OBJECT() if isinstance(kind, dict) else say.A_STRING()
 
 
-def _nearest(text: str, values: Iterable[Any]) -> str:
-    """Return the value that differs in case and blanks only, or all values if there is none."""
+def _not_one(text: str, values: Iterable[Any]) -> str:
+    """Tell which value differs in case and blanks only, or which there are."""
     near = next((value for value in values if value.lower() == text.strip().lower()), None)
-    return quoted(near) if near else f"one of {', '.join(values)}"
+    if near:
+        return say.NOT_NEAR_VALUE(value=quoted(text), near=quoted(near))
+    return say.NOT_ONE_OF(value=quoted(text), values=", ".join(values))
 
 
 def _broken(found: Iterable[Problem]) -> frozenset[JsonPath]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fastdump._words import quantities
+from fastdump._words.config_catalogue import AND_N_MORE, IS_EMPTY, IS_MISSING
 from fastdump._words.printable import printable
 from fastdump.config._json_places import JsonPath
 
@@ -20,7 +20,10 @@ def quoted(text: str, most: int = 60) -> str:
 
 def listed(texts: Iterable[str]) -> str:
     """Return ``a, b``, or ``a, b, c, d, e, f, g, h and 12 more`` if there are many."""
-    return quantities.listed(texts, _MAX_LISTED)
+    texts = list(texts)
+    names = ", ".join(texts[:_MAX_LISTED])
+    n_more = len(texts) - _MAX_LISTED
+    return AND_N_MORE(names=names, n=n_more) if n_more > 0 else names
 
 
 def of_model(model: str | None) -> str:
@@ -28,9 +31,9 @@ def of_model(model: str | None) -> str:
     return "" if model is None else f" of model {quoted(model)}"
 
 
-def missing_or_empty(value: object) -> str:
-    """Return "missing" for None, "empty" for an empty value."""
-    return "missing" if value is None else "empty"
+def missing_or_empty(name: str, value: object) -> str:
+    """Return ``name is missing`` for None, ``name is empty`` for an empty value."""
+    return (IS_MISSING if value is None else IS_EMPTY)(name=name)
 
 
 def path_text(path: JsonPath) -> str:
