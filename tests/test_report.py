@@ -378,7 +378,8 @@ def test_a_comparison_marks_the_first_divergence(demos: Demos, tmp_path: Path) -
     scatter = shown["Error along the execution"]
     assert scatter.marked == ("first divergence", compared.first_divergence.row)  # type: ignore
     page = Page(compared.to_html())
-    assert compared.sentence in page.text
+    assert compared.answer().headline in page.text
+    assert "name 1,328" in page.text
     titles, first, *_ = page.tables[0]
     assert dict(zip(titles, first, strict=True))["op_name"] == WRONG
     verdicts = shown["Verdicts by rank and layer"]

@@ -19,13 +19,13 @@ from fastdump._triage import full_table
 from fastdump._triage.records import Origin
 from fastdump._triage.report import TriageReport
 from fastdump._triage.story import tell
+from fastdump._words import page_catalogue as say
 from fastdump.errors import FastdumpError, UnsupportedDTypeError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _MAX_INPUTS = 3
-_BARS = "Zeros are on the left, what is not finite on the right."
 
 
 @takes_conditions
@@ -108,7 +108,7 @@ def dump_page(table: StatsTable, triage: TriageReport) -> str:
     """Return the page of a table and of what a triage of it found."""
     origin = triage.origins[0] if triage.origins else None
     answer, spread, findings = triage.sections(about(table))
-    began = Section("The tensors where it began", () if origin is None else tuple(_tensors(origin)))
+    began = Section(say.WHERE_IT_BEGAN(), () if origin is None else tuple(_tensors(origin)))
     where, sizes, tensors = sections(table, None if origin is None else origin.tensor)
     parts = (answer, where, spread, began, findings, sizes, tensors)
     return page_html("fastdump report", parts)
@@ -122,6 +122,7 @@ def _tensors(origin: Origin) -> Iterator[Part]:
         except UnsupportedDTypeError:
             continue
         except (FastdumpError, OSError, ValueError) as error:
-            yield Words((f"{row.tensor_name} of {row.path}: {error}",))
+            text = say.TENSOR_OF_FILE(tensor=row.tensor_name, path=row.path, error=str(error))
+            yield Words((text,))
         else:
-            yield Drawing(figure, f"Of {row.op_name or row.path}. {_BARS}")
+            yield Drawing(figure, say.OF_OPERATOR(operator=row.op_name or row.path))

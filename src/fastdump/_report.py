@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fastdump._json import document, json_document
 from fastdump._page.parts import Lines, Section, Verdict
+from fastdump._words import page_catalogue as say
 from fastdump._words.answer import Answer
 from fastdump._words.html import styled
 from fastdump._words.printable import printable
@@ -119,8 +120,8 @@ class Report:
     def sections(self) -> tuple[Section, ...]:
         """Return what a page about the report has: the answer, then all that there is to say."""
         return (
-            Section("Answer", (Verdict(self.answer()),)),
-            Section("In full", (Lines(list(self.in_full())),)),
+            Section(say.ANSWER(), (Verdict(self.answer()),)),
+            Section(say.IN_FULL(), (Lines(list(self.in_full())),)),
         )
 
     def _repr_html_(self) -> str:

@@ -192,7 +192,8 @@ def _print(
 ) -> None:
     console = stdout_console()
     # Whatever rows --bad selects, the first lines are about all that was read.
-    print_lines(console, [[Cell(_what_was_read(outcome))], outcome.table.findings()])
+    findings = [c for cell in outcome.table.findings() for c in (Cell("; "), cell)][1:]
+    print_lines(console, [[Cell(_what_was_read(outcome))], findings])
     names = _shown_columns(order) if columns is None else columns
     text_table = row_table(shown, width=stdout_width(console), columns=names)
     if len(shown):

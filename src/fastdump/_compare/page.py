@@ -13,6 +13,8 @@ from fastdump._figures.figures import Points, Scatter, State, StateMap
 from fastdump._page.parts import Drawing, made_text
 from fastdump._table.arrow_column import codes_of
 from fastdump._table.cells import MAX_ROWS, NONE, Axis, Cells, ringed, x_axis
+from fastdump._words import page_catalogue as say
+from fastdump._words.enumeration import in_sentences
 from fastdump._words.places import tensor_name, where_text
 from fastdump._words.printable import printable
 
@@ -30,11 +32,11 @@ class _Rows(Protocol):
 
 
 _STATES = (
-    State("equal", "#C9DCEB"),
-    State("within tolerance", "#56B4E9"),
-    State("explained by precision", "#009E73", "."),
-    State("diverges, passed on", "#E69F00", "/"),
-    State("diverges by itself", "#D55E00", "x"),
+    State(say.EQUAL(), "#C9DCEB"),
+    State(say.WITHIN_TOLERANCE(), "#56B4E9"),
+    State(say.EXPLAINED(), "#009E73", "."),
+    State(say.PASSED_ON(), "#E69F00", "/"),
+    State(say.BY_ITSELF(), "#D55E00", "x"),
 )
 _EQUAL, _CLOSE, _EXPLAINED, _INHERITED, _OWN = range(len(_STATES))
 _VERDICTS = {"equal": _EQUAL, "close": _CLOSE, "similar": _CLOSE, "explained": _EXPLAINED}
@@ -44,17 +46,18 @@ _MOST_POINTS = 1500
 """Points of one kind; of more, the largest of each stretch of the execution are drawn."""
 
 
-def about(head: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return label and text of what was compared and how."""
+def about(head: Mapping[str, Any], paired_by: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
+    """Return label and text of what was compared and how, and how pairs were found."""
     asked = head.get("tolerances")
     given = asked.items() if isinstance(asked, Mapping) else ()
     tolerances = ", ".join(f"{name} {value:g}" for name, value in given if value is not None)
     said = (
         ("a", str(head.get("a") or "")),
         ("b", str(head.get("b") or "")),
-        ("compared", str(head.get("compared") or "")),
-        ("tolerances", tolerances or "those of the element types"),
-        ("made", made_text()),
+        (say.ABOUT_COMPARED(), str(head.get("compared") or "")),
+        (say.ABOUT_PAIRING(), ", ".join(f"{printable(how)} {n:,}" for how, n in paired_by.items())),
+        (say.ABOUT_TOLERANCES(), tolerances or say.OWN_TOLERANCES()),
+        (say.ABOUT_MAKING(), made_text()),
     )
     return tuple((label, text) for label, text in said if text)
 
@@ -79,17 +82,15 @@ def drawings(
     first = divergences[0].row if divergences else None
     yield Drawing(
         along_the_execution(batch, divergences, rows),
-        "One point a pair of tensors, the first of a on the left. Equal pairs are at the bottom, "
-        "pairs with NaN or Inf in only one of the two at the top.",
+        say.ONE_POINT_A_PAIR(),
     )
     x = x_axis(batch)
     for label in ("rank", "step"):
         y = Axis.of(batch, label, MAX_ROWS).or_all(len(state))
         if x.names and (len(y.names) > 1 or label == "rank"):
-            ring = " A ring marks the first divergence." if first is not None else ""
-            click = " A click on a cell lists its pairs."
-            map_ = _map(y, x, state, first, rows)
-            yield Drawing(map_, f"The most urgent verdict of any pair.{ring}{click}")
+            ring = [] if first is None else [say.RING_DIVERGENCE()]
+            text = in_sentences(say.MOST_URGENT_VERDICT(), *ring, say.CLICK_PAIRS())
+            yield Drawing(_map(y, x, state, first, rows), text)
 
 
 def _states(batch: RecordBatch, divergences: Sequence[DivergentOperator]) -> NDArray[np.int64]:
@@ -121,11 +122,11 @@ def along_the_execution(
                 )
             )
     return Scatter(
-        "Error along the execution",
-        "pair of tensors",
-        "relative distance",
+        say.ERROR_ALONG_EXECUTION(),
+        say.PAIR_OF_TENSORS(),
+        say.RELATIVE_DISTANCE(),
         tuple(points),
-        ("first divergence", divergences[0].row) if divergences else None,
+        (say.FIRST_DIVERGENCE(), divergences[0].row) if divergences else None,
     )
 
 
@@ -151,14 +152,15 @@ def _map(
 ) -> StateMap:
     cells = Cells(y, x)
     worst = cells.largest(np.where(state == NONE, np.nan, state))
-    texts = {}
+    texts: dict[tuple[int, int], str] = {}
     for cell, of_cell in cells.chosen(state >= _INHERITED):
         urgent = of_cell[np.argmax(state[of_cell])]
-        texts[cell] = f"{_STATES[state[urgent]].name}: {_text(rows[int(urgent)])}"
+        verdict = _STATES[state[urgent]].name
+        texts[cell] = say.CELL_VERDICT(verdict=verdict, pair=_text(rows[int(urgent)]))
     return StateMap(
-        f"Verdicts by {y.label} and {x.word}",
-        x.label,
-        y.label,
+        say.VERDICTS_BY(y=y.word, x=x.word),
+        x.shown,
+        y.shown,
         x.names,
         y.names,
         _STATES,

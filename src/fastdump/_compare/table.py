@@ -36,12 +36,13 @@ from fastdump._compare.text import (
     report_lines,
 )
 from fastdump._op_name.shortest_pattern import shortest_pattern
-from fastdump._page.parts import Rows, Section, Verdict, Words
+from fastdump._page.parts import Rows, Section, Verdict
 from fastdump._report import Report
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.arrow_column import codes_of, count_by, is_in, is_null, text_list
 from fastdump._table.column_table import ColumnTable
 from fastdump._table.selected import absence_text, matching_rows, selected_rows
+from fastdump._words import page_catalogue as say
 from fastdump._words.answer import Answer, command_text, show_command
 from fastdump._words.printable import printable
 from fastdump._words.text_table import Cell, TextTable
@@ -404,25 +405,27 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
         """Return the answer, errors along the execution, operators, and the worst pairs."""
         from fastdump._compare.page import about, drawings
 
-        titles = ("Operators by the error that they add", "Worst pairs", "Without a partner")
+        titles = (say.BY_ADDED_ERROR(), say.WORST_PAIRS(), say.WITHOUT_PARTNER())
         pairs = self[~self.unpaired]
         lists = self._lists(titles, pairs, _PAGE_ROWS, None)
-        commands = {"Worst pairs": [_show(row) for row in pairs.worst(_PAGE_ROWS)]}
-        words = Words((self.sentence, facts(self.summary())))
+        commands: dict[str, list[str]] = {
+            titles[1]: [_show(row) for row in pairs.worst(_PAGE_ROWS)]
+        }
+        what = about(self._head, self.summary()["paired_by"])
         rows = (
             Rows(
                 title,
                 table,
                 commands.get(title, ()),
-                f"The first {_PAGE_ROWS:,} of {n:,}." if n > _PAGE_ROWS else "",
+                say.FIRST_OF_ROWS(n=_PAGE_ROWS, all=n) if n > _PAGE_ROWS else "",
             )
             for title, n, table in lists
             if n
         )
         return (
-            Section("Answer", (Verdict(self.answer(), about(self._head)), words)),
-            Section("Where they part", tuple(drawings(self._batch, self.findings, self))),
-            Section("Operators and pairs", tuple(rows)),
+            Section(say.ANSWER(), (Verdict(self.answer(), what),)),
+            Section(say.WHERE_THEY_PART(), tuple(drawings(self._batch, self.findings, self))),
+            Section(say.OPERATORS_AND_PAIRS(), tuple(rows)),
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -17,6 +17,7 @@ from fastdump._figures.figures import (
     ValueMap,
     tick_places,
 )
+from fastdump._words.sentence import told
 from fastdump.errors import MissingDependencyError
 
 if TYPE_CHECKING:
@@ -87,22 +88,26 @@ def _(figure: StateMap) -> Any:
             "y": rows,
             "column": _names(figure.x_names, columns),
             "row": _names(figure.y_names, rows),
-            "text": [figure.texts.get(cell, state.name) for cell in cells],
+            "text": [told(figure.texts.get(cell, state.name)) for cell in cells],
         }
         pattern = {"hatch_pattern": state.hatch, **_HATCH} if state.hatch else {}
         tips.append(
             plot.rect(
                 *("x", "y", 1, 1),
-                source=_selectable(data),
+                source=_selectable(figure, data),
                 fill_color=state.colour,
                 line_color=None,
                 nonselection_fill_alpha=1,
-                legend_label=state.name,
+                legend_label=told(state.name),
                 **pattern,
             )
         )
     _ring(plot, figure.ringed)
-    rows_and_columns = [(figure.y_label, "@row"), (figure.x_label, "@column"), ("", "@text")]
+    rows_and_columns = [
+        (told(figure.y_label), "@row"),
+        (told(figure.x_label), "@column"),
+        ("", "@text"),
+    ]
     _finish(plot, tips, rows_and_columns, selectable=True)
     return plot
 
@@ -127,7 +132,7 @@ def _(figure: ValueMap) -> Any:
     colours = (log_cmap if figure.is_log else linear_cmap)("value", _PALETTE, low, high or 1.0)
     cells = plot.rect(
         *("x", "y", 1, 1),
-        source=_selectable(data),
+        source=_selectable(figure, data),
         fill_color=colours,
         line_color=None,
         nonselection_fill_alpha=1,
@@ -137,8 +142,9 @@ def _(figure: ValueMap) -> Any:
     bar.background_fill_color = None
     plot.add_layout(bar, "right")
     _ring(plot, figure.ringed)
-    tips = [(figure.y_label, "@row"), (figure.x_label, "@column")]
-    _finish(plot, [cells], [*tips, (figure.value_label, "@value{0.00000e+0}")], selectable=True)
+    tips = [(told(figure.y_label), "@row"), (told(figure.x_label), "@column")]
+    tips.append((told(figure.value_label), "@value{0.00000e+0}"))
+    _finish(plot, [cells], tips, selectable=True)
     return plot
 
 
@@ -150,12 +156,17 @@ def _(figure: Curves) -> Any:
     dots = []
     for curve, colour in zip(figure.curves, _cycled(len(figure.curves)), strict=True):
         shown = _positive(curve.y) if figure.is_log else curve.y
-        data = {"x": x, "y": shown, "column": figure.x_names, "curve": [curve.name] * len(x)}
-        plot.line("x", "y", source=data, line_color=colour, legend_label=curve.name, line_width=2)
-        dots.append(
-            plot.scatter("x", "y", source=data, size=4, color=colour, legend_label=curve.name)
-        )
-    tips = [("", "@curve"), (figure.x_label, "@column"), (figure.y_label, "@y{0.00000e+0}")]
+        name = told(curve.name)
+        data = {
+            "x": x,
+            "y": shown,
+            "column": [*map(told, figure.x_names)],
+            "curve": [name] * len(x),
+        }
+        plot.line("x", "y", source=data, line_color=colour, legend_label=name, line_width=2)
+        dots.append(plot.scatter("x", "y", source=data, size=4, color=colour, legend_label=name))
+    tips = [("", "@curve"), (told(figure.x_label), "@column")]
+    tips.append((told(figure.y_label), "@y{0.00000e+0}"))
     _finish(plot, dots, tips)
     return plot
 
@@ -170,7 +181,7 @@ def _(figure: Scatter) -> Any:
         data = {
             "x": points.x,
             "y": _positive(points.y) if figure.is_log else points.y,
-            "text": list(points.texts),
+            "text": [*map(told, points.texts)],
         }
         drawn.append(
             plot.scatter(
@@ -180,15 +191,17 @@ def _(figure: Scatter) -> Any:
                 size=points.size,
                 fill_alpha=0.7,
                 color=points.colour,
-                legend_label=points.name,
+                legend_label=told(points.name),
             )
         )
     if figure.marked is not None:
         name, place = figure.marked
         plot.add_layout(Span(location=place, dimension="height", line_dash="dashed"))
-        label = Label(x=place, y=8, y_units="screen", x_offset=6, text=name, text_font_size="12px")
+        label = Label(
+            x=place, y=8, y_units="screen", x_offset=6, text=told(name), text_font_size="12px"
+        )
         plot.add_layout(label)
-    _finish(plot, drawn, [("", "@text"), (figure.y_label, "@y{0.00000e+0}")])
+    _finish(plot, drawn, [("", "@text"), (told(figure.y_label), "@y{0.00000e+0}")])
     return plot
 
 
@@ -216,9 +229,12 @@ def _(figure: Bars) -> Any:
         )
     for name, place in figure.limits:
         plot.add_layout(Span(location=place, dimension="height", line_dash="dashed"))
-        label = Label(x=place, y=8, y_units="screen", x_offset=4, text=name, text_font_size="12px")
+        label = Label(
+            x=place, y=8, y_units="screen", x_offset=4, text=told(name), text_font_size="12px"
+        )
         plot.add_layout(label)
-    tips = [("", "@series"), (figure.x_label, "@column"), (figure.y_label, "@y{0,0.[000]}")]
+    tips = [("", "@series"), (told(figure.x_label), "@column")]
+    tips.append((told(figure.y_label), "@y{0,0.[000]}"))
     _finish(plot, drawn, tips)
     return plot
 
@@ -229,8 +245,8 @@ def _plot(figure: Figure, **more: Any) -> Any:
     plot = new_plot(
         **{"height": _HEIGHT, **more},
         sizing_mode="stretch_width",
-        x_axis_label=figure.x_label,
-        y_axis_label=figure.y_label,
+        x_axis_label=told(figure.x_label),
+        y_axis_label=told(figure.y_label),
         tools="xbox_zoom,pan,reset,save",
         toolbar_location="above",
         background_fill_color=None,
@@ -259,13 +275,14 @@ def _map_plot(figure: StateMap | ValueMap) -> Any:
 
 
 def _names(names: Sequence[str], places: NDArray[Any]) -> list[str]:
-    return [names[place] for place in places.tolist()]
+    return [told(names[place]) for place in places.tolist()]
 
 
-def _selectable(data: dict[str, Any]) -> Any:
+def _selectable(figure: StateMap | ValueMap, data: dict[str, Any]) -> Any:
+    """Return the cells of a map, which page.js looks up in tables by the columns of its axes."""
     from bokeh.models import ColumnDataSource
 
-    return ColumnDataSource(data, name="cells")
+    return ColumnDataSource(data, name="cells", tags=[str(figure.y_label), str(figure.x_label)])
 
 
 def _ring(plot: Any, ringed: tuple[int, int] | None) -> None:
@@ -298,7 +315,7 @@ def _finish(
 def _name_ticks(axis: Any, names: Sequence[str], always: Sequence[int] = ()) -> None:
     places = tick_places(names, always)
     axis.ticker = places
-    axis.major_label_overrides = {place: names[place] for place in places}
+    axis.major_label_overrides = {place: told(names[place]) for place in places}
 
 
 def _cycled(n: int) -> list[str]:

@@ -48,7 +48,7 @@ function prepare(block) {
   const headings = Array.from(table.tHead.rows[0].cells);
   const titles = headings.map((heading) => heading.textContent);
   for (const heading of headings) {
-    if (heading.textContent === "command") continue;
+    if (heading.textContent === TEXTS.command) continue;
     const button = document.createElement("button");
     button.textContent = heading.textContent;
     button.addEventListener("click", () => sortBy(table, heading));
@@ -56,8 +56,9 @@ function prepare(block) {
   }
   const input = document.createElement("input");
   input.type = "search";
-  input.placeholder = "filter: words, or rank:1 layer:0-3";
-  input.setAttribute("aria-label", `Filter ${block.querySelector("h3").textContent}`);
+  input.placeholder = TEXTS.filter;
+  input.setAttribute("aria-label", TEXTS.filterOf.replace("{table}", () => block.querySelector("h3").textContent));
+  const all = count.textContent;
   const filter = () => {
     const conditions = parseConditions(input.value, titles);
     let shown = 0;
@@ -65,8 +66,8 @@ function prepare(block) {
       row.hidden = !conditions.every((holds) => holds(row));
       shown += !row.hidden;
     }
-    const all = `${rows.length} ${rows.length === 1 ? "row" : "rows"}`;
-    count.textContent = shown === rows.length ? all : `${shown} of ${all}`;
+    const some = TEXTS.some.replace("{n}", shown).replace("{rows}", all);
+    count.textContent = shown === rows.length ? all : some;
   };
   input.addEventListener("input", filter);
   table.parentNode.before(input);
@@ -76,14 +77,14 @@ function prepare(block) {
 function addCopyButton(command) {
   const button = document.createElement("button");
   button.className = "copy";
-  button.textContent = "copy";
+  button.textContent = TEXTS.copy;
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(command.textContent);
-      button.textContent = "copied";
+      button.textContent = TEXTS.copied;
     } catch {
       getSelection().selectAllChildren(command);  // a page from disk may not have the clipboard
-      button.textContent = "selected";
+      button.textContent = TEXTS.selected;
     }
   });
   command.after(button);
@@ -111,10 +112,11 @@ function paint(model) {
 }
 
 // A click on a cell shows its rows in the table that knows most of what the figure's axes are.
-function choose(plot, source) {
+function choose(source) {
   const [i] = source.selected.indices;
   if (i === undefined) return;
-  const wanted = [[plot.left[0].axis_label, source.data.row[i]], [plot.below[0].axis_label, source.data.column[i]]];
+  const [rowTitle, columnTitle] = source.tags;
+  const wanted = [[rowTitle, source.data.row[i]], [columnTitle, source.data.column[i]]];
   const usable = wanted.filter(([, name]) => /^\d+(-\d+)?$/.test(name));
   const known = ({ titles }) => usable.filter(([title]) => titles.includes(title)).length;
   const [target] = [...filters].sort((a, b) => known(b) - known(a));
@@ -132,7 +134,7 @@ function attach() {
     for (const plot of shown.roots()) {
       for (const renderer of plot.renderers) {
         const source = renderer.data_source;
-        if (source?.name === "cells") source.selected.change.connect(() => choose(plot, source));
+        if (source?.name === "cells") source.selected.change.connect(() => choose(source));
       }
     }
   }

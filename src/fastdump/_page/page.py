@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import functools
 import html
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 
 from fastdump._figures.on_page import scripts
 from fastdump._page.parts import Box, Drawing, Graph, Lines, Part, Rows, Section, Verdict, Words
+from fastdump._words import page_catalogue as say
+from fastdump._words.catalogue import ABOUT_NEXT
 from fastdump._words.html import CLASSES, cell_html, line_html
+from fastdump._words.language import language_in_use
 from fastdump._words.printable import printable
-from fastdump._words.quantities import counted
+from fastdump._words.sentence import told
 from fastdump._words.text_table import Column
 
+_HTML_LANGUAGES = {"en": "en", "zh": "zh-CN"}
 # Nothing is fetched and nothing is sent, whatever a name in a dump contains.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
@@ -46,7 +51,7 @@ def page_html(title: str, sections: Sequence[Section]) -> str:
     )
     body = [
         f"<header><h1>{_text(title)}</h1>",
-        f'<nav aria-label="Contents"><ul>{contents}</ul></nav></header>',
+        f'<nav aria-label="{_text(say.CONTENTS())}"><ul>{contents}</ul></nav></header>',
         "<main>",
     ]
     for i, section in enumerate(sections):
@@ -56,7 +61,8 @@ def page_html(title: str, sections: Sequence[Section]) -> str:
             body += _part_html(part, place_of.get(id(part), ""))
         body.append("</details></section>")
     head = [
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+        f'<!DOCTYPE html>\n<html lang="{_HTML_LANGUAGES[language_in_use()]}"><head>',
+        '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
@@ -65,7 +71,8 @@ def page_html(title: str, sections: Sequence[Section]) -> str:
         drawn,
         "</head><body>",
     ]
-    return "\n".join([*head, *body, f"</main><script>\n{_own('page.js')}</script></body></html>\n"])
+    script = f"<script>\n{_texts()}{_own('page.js')}</script>"
+    return "\n".join([*head, *body, f"</main>{script}</body></html>\n"])
 
 
 @functools.cache
@@ -73,8 +80,22 @@ def _own(name: str) -> str:
     return files("fastdump._page").joinpath(name).read_text("utf-8")
 
 
+def _texts() -> str:
+    """Return what page.js says, in the language in use."""
+    texts = {
+        "command": say.COMMAND(),
+        "copy": say.COPY(),
+        "copied": say.COPIED(),
+        "selected": say.SELECTED(),
+        "filter": say.FILTER_HINT(),
+        "filterOf": say.FILTER_OF(table="{table}"),
+        "some": say.SOME_OF_ROWS(n="{n}", rows="{rows}"),
+    }
+    return f"const TEXTS = {json.dumps({name: told(text) for name, text in texts.items()})};\n"
+
+
 def _text(text: str) -> str:
-    return html.escape(printable(text))
+    return html.escape(printable(told(text)))
 
 
 def _part_html(part: Part, place: str) -> Iterator[str]:
@@ -103,7 +124,8 @@ def _verdict_html(verdict: Verdict) -> Iterator[str]:
     yield f"<p class=headline>{_text(answer.headline)}</p>"
     yield _pairs_html(answer.facts)
     if answer.command:
-        yield f"<div class=next><span>next</span> {_command_html(answer.command)}</div>"
+        label = _text(ABOUT_NEXT())
+        yield f"<div class=next><span>{label}</span> {_command_html(answer.command)}</div>"
     if answer.remarks:
         items = "".join(f"<li>{_text(remark)}</li>" for remark in answer.remarks)
         yield f"<ul class=remarks>{items}</ul>"
@@ -125,18 +147,21 @@ def _rows_html(rows: Rows) -> Iterator[str]:
     if not cells:
         return
     commands = list(rows.commands) if any(rows.commands) else []
-    said = counted(len(cells), "row")
+    said = _text(say.ROWS(len(cells)))
     yield f"<div class=rows><h3>{_text(rows.caption)}</h3>"
     yield f"<p class=count role=status>{said}</p>"
     if rows.remark:
         yield f"<p>{_text(rows.remark)}</p>"
     yield f'<div class=scroll tabindex=0 role=region aria-label="{_text(rows.caption)}"><table>'
     titles = "".join(map(_title_html, columns))
-    yield f"<thead><tr>{titles}{'<th>command</th>' if commands else ''}</tr></thead><tbody>"
+    if commands:
+        titles += f"<th>{_text(say.COMMAND())}</th>"
+    yield f"<thead><tr>{titles}</tr></thead><tbody>"
     for i, row in enumerate(cells):
         shown = "".join(map(cell_html, columns, row))
         if commands:
-            folded = f"<details><summary>show</summary>{_command_html(commands[i])}</details>"
+            summary = f"<summary>{_text(say.SHOW())}</summary>"
+            folded = f"<details>{summary}{_command_html(commands[i])}</details>"
             shown += f"<td>{folded if commands[i] else ''}</td>"
         yield f"<tr>{shown}</tr>"
     yield "</tbody></table></div></div>"

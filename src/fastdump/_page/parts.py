@@ -10,6 +10,7 @@ from typing import TypeAlias
 from fastdump._core import __version__
 from fastdump._figures.figures import Figure
 from fastdump._words.answer import Answer
+from fastdump._words.page_catalogue import MADE_AT
 from fastdump._words.text_table import Cell, TextTable
 
 
@@ -68,7 +69,7 @@ class Box:
     place, title, name
         Where it ran, its type and its name.
     state
-        What the operator is: "origin" or "infected".
+        What the operator is: the origin, or infected.
     arrows
         What leads into it, one text for each tensor, and whether that is bad.
     """
@@ -107,7 +108,8 @@ Part: TypeAlias = Verdict | Drawing | Rows | Graph | Lines | Words
 
 def made_text() -> str:
     """Return when a page is made, and by which version."""
-    return f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}, fastdump {__version__}"
+    time = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
+    return MADE_AT(time=time, version=__version__)
 
 
 @dataclass(frozen=True, eq=False)

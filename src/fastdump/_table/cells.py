@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastdump._table.arrow_column import codes_of, integer_array
+from fastdump._words import page_catalogue as say
 from fastdump._words.printable import printable
 
 if TYPE_CHECKING:
@@ -20,6 +21,15 @@ MAX_COLUMNS = 128
 _MAX_TYPES = 40
 NONE = -1
 """Stands for null; what counts layers, ranks or steps is never negative."""
+
+
+_LABELS = {
+    "layer": say.LAYER,
+    "rank": say.RANK,
+    "step": say.STEP,
+    "op_type": say.OP_TYPE,
+    "execution": say.EXECUTION,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +77,19 @@ class Axis:
 
     def or_all(self, n_rows: int) -> Axis:
         """Return the axis, or one group of all rows if there is none."""
-        return self if self.names else Axis(self.label, ("all",), np.zeros(n_rows, np.int64))
+        if self.names:
+            return self
+        return Axis(self.label, (say.ALL(),), np.zeros(n_rows, np.int64))
+
+    @property
+    def shown(self) -> str:
+        """The label, as it is told."""
+        return _LABELS[self.label]()
 
     @property
     def word(self) -> str:
         """What the groups are, in a sentence."""
-        return "type of operator" if self.label == "op_type" else self.label
+        return say.TYPE_OF_OPERATOR() if self.label == "op_type" else self.shown
 
     def group_of_row(self, row: int) -> int | None:
         """Return the group of a row of the table, None if it is in none."""

@@ -9,6 +9,7 @@ import numpy as np
 from fastdump._figures.figures import State
 from fastdump._table.arrow_column import codes_of, integer_array, is_in, real_array
 from fastdump._table.severity import saturation_tells
+from fastdump._words import page_catalogue as say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
     from fastdump._table.shown_table import ShownTable
 
 STATES = (
-    State("nothing bad", "#DCE6EC"),
-    State("-Inf or the least value, often a mask", "#A9CBE0", "."),
-    State("within 2x of the largest value", "#F0E442"),
-    State("at the largest value of its type", "#E69F00", "/"),
-    State("not read whole", "#999999", "\\"),
-    State("NaN or +Inf", "#D55E00", "x"),
+    State(say.NOTHING_BAD(), "#DCE6EC"),
+    State(say.MASK(), "#A9CBE0", "."),
+    State(say.NEAR_LARGEST(), "#F0E442"),
+    State(say.AT_LARGEST(), "#E69F00", "/"),
+    State(say.NOT_WHOLE(), "#999999", "\\"),
+    State(say.NAN_OR_POS_INF(), "#D55E00", "x"),
 )
 """The least urgent first. The colours are those of Okabe and Ito, but for the first."""
 

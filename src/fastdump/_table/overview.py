@@ -11,9 +11,10 @@ from fastdump._figures.figures import Curve, Curves, StateMap, ValueMap
 from fastdump._table.arrow_column import codes_of, integer_array, is_in, real_array
 from fastdump._table.cells import MAX_COLUMNS, MAX_ROWS, NONE, Axis, Cells, ringed
 from fastdump._table.health import FINE, NEAR, STATES, is_float
+from fastdump._words import page_catalogue as say
+from fastdump._words.catalogue import TENSORS
 from fastdump._words.places import tensor_name
 from fastdump._words.printable import printable
-from fastdump._words.quantities import counted
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
@@ -39,15 +40,17 @@ def health_map(
     """
     cells = Cells(y, x)
     codes = cells.largest(health.astype(np.float64))
-    texts = {}
+    texts: dict[tuple[int, int], str] = {}
     for cell, rows in cells.chosen(health > FINE):
         worst = rows[health[rows] == health[rows].max()]
-        n = counted(len(worst), "tensor")
-        first = table[int(worst[0])]
-        texts[cell] = f"{STATES[health[worst[0]]].name}: {n}, first {_tensor_text(first)}"
+        texts[cell] = say.CELL_STATE(
+            state=STATES[health[worst[0]]].name,
+            tensors=TENSORS(len(worst)),
+            tensor=_tensor_text(table[int(worst[0])]),
+        )
     known = np.where(np.isnan(codes), NONE, codes).astype(np.int8)
     return StateMap(
-        title, x.label, y.label, x.names, y.names, STATES, known, texts, ringed(y, x, began)
+        title, x.shown, y.shown, x.names, y.names, STATES, known, texts, ringed(y, x, began)
     )
 
 
@@ -61,12 +64,12 @@ def headroom_map(table: ShownTable, y: Axis, x: Axis, began: int | None) -> Valu
     if np.isnan(least).all():
         return None
     return ValueMap(
-        "Headroom of float16, the least of all tensors",
-        x.label,
-        y.label,
+        say.HEADROOM(),
+        x.shown,
+        y.shown,
         x.names,
         y.names,
-        "times larger",
+        say.TIMES_LARGER(),
         least,
         is_log=True,
         ringed=ringed(y, x, began),
@@ -82,9 +85,9 @@ def size_curves(table: ShownTable, over: Axis, by: Axis) -> Curves | None:
     if len(over.names) < 2 or not (np.isfinite(rms).sum(axis=1) > 1).any():
         return None
     return Curves(
-        f"Root mean square of outputs over {over.label}s",
-        over.label,
-        "root mean square",
+        (say.RMS_OVER_STEPS if over.label == "step" else say.RMS_OVER_LAYERS)(),
+        over.shown,
+        say.RMS(),
         over.names,
         tuple(_few(by, rms)),
         is_log=True,
@@ -101,12 +104,12 @@ def size_map(table: ShownTable, y: Axis, x: Axis, began: int | None) -> ValueMap
     if min(rms.shape) < 2 or not np.isfinite(rms).any():
         return None
     return ValueMap(
-        f"Root mean square of outputs by {y.label} and {x.label}",
-        x.label,
-        y.label,
+        say.RMS_BY(y=y.word, x=x.word),
+        x.shown,
+        y.shown,
         x.names,
         y.names,
-        "root mean square",
+        say.RMS(),
         rms,
         is_log=True,
         ringed=ringed(y, x, began),
@@ -143,9 +146,9 @@ def extreme_curves(table: ShownTable, over: Axis) -> Curves | None:
             curves.append(Curve(name, values))
     if not curves:
         return None
-    title = f"Largest magnitude of finite elements over {over.label}s"
     shown = tuple(curves[:MAX_CURVES])
-    return Curves(title, over.label, "magnitude", over.names, shown, is_log=True)
+    title, label = say.LARGEST_MAGNITUDE(), say.MAGNITUDE()
+    return Curves(title, over.shown, label, over.names, shown, is_log=True)
 
 
 def share_curves(table: ShownTable, over: Axis) -> Curves | None:
@@ -166,17 +169,23 @@ def share_curves(table: ShownTable, over: Axis) -> Curves | None:
             continue
         by_type = Cells(Axis("", ("",), np.where(of_type, 0, NONE)), over)
         with np.errstate(invalid="ignore"):
-            for column in ("zero", "subnormal", "saturated"):
+            for column, of_type_text in _SHARES.items():
                 n = integer_array(batch.column(column)).astype(np.float64)
                 share = by_type.total(n)[0] / by_type.total(count.astype(np.float64))[0]
                 if np.nansum(share):
-                    curves.append(Curve(f"{name} {column}", share))
+                    curves.append(Curve(of_type_text(dtype=name), share))
     if not curves:
         return None
-    title = f"Share of zero, subnormal and saturated elements over {over.label}s"
     most = sorted(curves, key=lambda curve: -float(np.nanmax(curve.y)))[:MAX_CURVES]
-    return Curves(title, over.label, "share of elements", over.names, tuple(most), is_log=True)
+    title, label = say.SHARES_OVER_LAYERS(), say.SHARE_OF_ELEMENTS()
+    return Curves(title, over.shown, label, over.names, tuple(most), is_log=True)
 
+
+_SHARES = {
+    "zero": say.ZEROS_OF_TYPE,
+    "subnormal": say.SUBNORMALS_OF_TYPE,
+    "saturated": say.SATURATED_OF_TYPE,
+}
 
 _COUNTS = ("nan", "pos_inf", "neg_inf", "zero", "subnormal", "saturated", "count", "nbytes")
 STATISTICS = ("max", "min", "mean", "l2norm", "headroom", *_COUNTS)
@@ -239,16 +248,15 @@ def _few(by: Axis, rows: NDArray[np.float64]) -> Iterator[Curve]:
     """Yield a curve for each group, or, of many, the least, the median and the largest value."""
     if len(rows) <= MAX_CURVES:
         for name, row in zip(by.names, rows, strict=True):
-            yield Curve(f"{by.label} {name}", row)
+            yield Curve(say.GROUP(label=by.shown, name=name), row)
         return
     known = np.ma.masked_invalid(rows)
-    group = f"of {len(rows)} {by.label}s"
-    for name, row in (
-        (f"largest {group}", known.max(axis=0)),
-        (f"median {group}", _lower_median(rows)),
-        (f"least {group}", known.min(axis=0)),
+    for told, row in (
+        (say.LARGEST_OF_GROUPS, known.max(axis=0)),
+        (say.MEDIAN_OF_GROUPS, _lower_median(rows)),
+        (say.LEAST_OF_GROUPS, known.min(axis=0)),
     ):
-        yield Curve(name, np.ma.filled(row, np.nan))
+        yield Curve(told(n=len(rows), label=by.shown), np.ma.filled(row, np.nan))
 
 
 def _lower_median(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -283,7 +291,9 @@ def spread_map(
     )
     x = Axis("execution", names, np.where(place == NONE, NONE, place // size))
     y = Axis.of(batch, "rank", MAX_ROWS).or_all(len(table))
-    title = "Along the execution" if step is None else f"Along the execution of step {step}"
+    title = say.ALONG_EXECUTION()
+    if step is not None:
+        title = say.ALONG_EXECUTION_OF_STEP(step=str(step))
     return health_map(table, health, y, x, title, began)
 
 

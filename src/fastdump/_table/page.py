@@ -25,10 +25,13 @@ from fastdump._table.overview import (
 )
 from fastdump._table.row import StatsRow
 from fastdump._table.row_text import DEFAULT_COLUMNS, row_table
+from fastdump._words import page_catalogue as say
 from fastdump._words.answer import Answer, command_text
+from fastdump._words.catalogue import FILES, TENSORS
+from fastdump._words.enumeration import clauses, in_sentences
 from fastdump._words.printable import printable
-from fastdump._words.quantities import counted, integers_text, size_text
-from fastdump._words.text_table import Cell, Column, TextTable, plain
+from fastdump._words.quantities import integers_text, size_text
+from fastdump._words.text_table import Cell, Column, TextTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,17 +41,14 @@ if TYPE_CHECKING:
 MAX_LISTED = 500
 """How many rows a page has of a table: it stays small, whatever the table's size."""
 
-_RING = "A ring marks where it began."
-_CLICK = "A click on a cell lists its tensors."
-
 
 def table_page(table: ShownTable) -> str:
     """Return a whole page about a table."""
     findings = table.findings()
     # The first of them is the most urgent.
     style = findings[0].style if findings else ""
-    answer = Answer(plain(findings), style, remarks=tuple(table.notes))
-    summary = Section("Summary", (Verdict(answer, about(table)),))
+    answer = Answer(clauses(cell.text for cell in findings), style, remarks=tuple(table.notes))
+    summary = Section(say.SUMMARY(), (Verdict(answer, about(table)),))
     return page_html("fastdump stats", [summary, *sections(table)])
 
 
@@ -56,15 +56,19 @@ def about(table: ShownTable) -> tuple[tuple[str, str], ...]:
     """Return label and text of what a table is about."""
     summary = table.summary()
     said = [
-        ("dump", ", ".join(table.roots) or "not known"),
-        ("ranks", integers_text(summary["ranks"])),
-        ("steps", integers_text(summary["steps"])),
+        (say.ABOUT_DUMP(), ", ".join(table.roots) or say.NOT_KNOWN()),
+        (say.ABOUT_RANKS(), integers_text(summary["ranks"])),
+        (say.ABOUT_STEPS(), integers_text(summary["steps"])),
         (
-            "read",
-            f"{counted(summary['rows'], 'tensor')} of {counted(summary['files'], 'file')}, "
-            f"{size_text(summary['bytes'])}, level {table.level}",
+            say.ABOUT_READING(),
+            say.WAS_READ(
+                tensors=TENSORS(summary["rows"]),
+                files=FILES(summary["files"]),
+                nbytes=size_text(summary["bytes"]),
+                level=table.level,
+            ),
         ),
-        ("made", made_text()),
+        (say.ABOUT_MAKING(), made_text()),
     ]
     return tuple((label, text) for label, text in said if text)
 
@@ -82,9 +86,9 @@ def sections(table: ShownTable, origin: StatsRow | None = None) -> tuple[Section
     began = None if origin is None else _row_of(table, origin)
     health = health_of(table)
     return (
-        Section("Where it is bad", tuple(_health(table, health, origin, began))),
-        Section("How large values are", tuple(_sizes(table, health, began))),
-        Section("Tensors", (worst_rows(table),)),
+        Section(say.WHERE_IT_IS_BAD(), tuple(_health(table, health, origin, began))),
+        Section(say.HOW_LARGE(), tuple(_sizes(table, health, began))),
+        Section(say.TENSORS(), (worst_rows(table),)),
     )
 
 
@@ -92,9 +96,10 @@ def worst_rows(table: ShownTable) -> Rows:
     """Return the worst rows of a table, each with the command that shows it."""
     shown = table.worst(MAX_LISTED)
     columns = [*DEFAULT_COLUMNS[:2], "layer", *DEFAULT_COLUMNS[2:]]
-    remark = "" if len(shown) == len(table) else f"The worst {len(shown):,} of {len(table):,} rows."
+    is_all = len(shown) == len(table)
+    remark = "" if is_all else say.WORST_OF_ROWS(n=len(shown), all=len(table))
     return Rows(
-        "The worst first",
+        say.WORST_FIRST(),
         row_table(shown, width=None, columns=columns),
         [_command(row) for row in shown],
         remark,
@@ -118,15 +123,15 @@ def _health(
     for label in ("rank", "step"):
         y = Axis.of(table.batch, label, MAX_ROWS).or_all(len(table))
         if x.names and (len(y.names) > 1 or label == "rank"):
-            title = f"Health by {label} and {x.word}"
-            ring = f" {_RING}" if began is not None else ""
-            text = f"The most urgent state of any tensor.{ring} {_CLICK}"
+            title = say.HEALTH_BY(y=y.word, x=x.word)
+            ring = [say.RING_ORIGIN()] if began is not None else []
+            text = in_sentences(say.MOST_URGENT_STATE(), *ring, say.CLICK_TENSORS())
             yield Drawing(health_map(table, health, y, x, title, began), text)
     step = _first_bad_step(table, health) if origin is None else origin.step
     spread = spread_map(table, health, step, began)
     if spread is not None:
-        text = "Executions of operators from left to right, as each rank ran them."
-        yield Drawing(spread, f"{text} {_RING}" if began is not None else text)
+        ring = [say.RING_ORIGIN()] if began is not None else []
+        yield Drawing(spread, in_sentences(say.EXECUTIONS(), *ring))
 
 
 def _sizes(table: ShownTable, health: NDArray[np.int8], began: int | None) -> Iterator[Part]:
@@ -135,27 +140,27 @@ def _sizes(table: ShownTable, health: NDArray[np.int8], began: int | None) -> It
     drawn: list[tuple[Figure | None, str]] = [
         (
             size_curves(table, layers, ranks),
-            "Of the finite elements of all outputs of a layer.",
+            say.OF_OUTPUTS_OF_LAYER(),
         ),
-        (size_curves(table, steps, ranks), "Of the finite elements of all outputs of a step."),
+        (size_curves(table, steps, ranks), say.OF_OUTPUTS_OF_STEP()),
         (
             size_map(table, steps, layers, began),
-            "Of the finite elements of all outputs of a layer in a step.",
+            say.OF_OUTPUTS_IN_STEP(),
         ),
-        (extreme_curves(table, layers), "Of all tensors of each element type."),
+        (extreme_curves(table, layers), say.OF_ALL_TENSORS()),
         (
             share_curves(table, layers),
-            "Zeros and subnormals are what underflow leaves, saturated elements what overflow.",
+            say.WHAT_UNDERFLOW_LEAVES(),
         ),
         (
             headroom_map(table, ranks, x_axis(table.batch), began),
-            "How many times larger values could become before float16 ends.",
+            say.WHAT_HEADROOM_IS(),
         ),
     ]
     for figure, text in drawn:
         if figure is not None:
             yield Drawing(figure, text)
-    yield Rows("Element types", types_table(table, health))
+    yield Rows(say.ELEMENT_TYPES(), types_table(table, health))
 
 
 def types_table(table: ShownTable, health: NDArray[np.int8]) -> TextTable:

@@ -479,10 +479,10 @@ class StatsTable(ColumnTable[StatsRow]):
         return drawn(statistic_curves(self, statistic, over, by), ax)
 
     def findings(self) -> list[Cell]:
-        """Return in one line of styled text what is wrong with the table, and how much of it."""
-        from fastdump._table.table_text import findings_line
+        """Return what is wrong with the table, and how much of it: a styled text for each kind."""
+        from fastdump._table.table_text import findings_of
 
-        return findings_line(self._batch, self.bad_values, self.skipped)
+        return findings_of(self._batch, self.bad_values, self.skipped)
 
     def _laid_out(self, n_worst: int | None, width: int | None) -> TextTable:
         from fastdump._table.row_text import row_table

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from fastdump._table.arrow_column import count_by, is_in
+from fastdump._words import catalogue as say
 from fastdump._words.html import fragment
-from fastdump._words.quantities import counted, skipped_text
+from fastdump._words.quantities import skipped_text
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE, status_style
 from fastdump._words.text_table import Cell, TextTable, plain
 
@@ -57,8 +58,8 @@ def _rows_text(n_rows: int) -> str:
     return "" if n_rows <= _MAX_ROWS else f"the {_WORST_ROWS} worst of {n_rows:,} rows"
 
 
-def findings_line(batch: RecordBatch, bad: BadValues, skipped: Mapping[str, int]) -> list[Cell]:
-    """Return in one line what is wrong with a table of statistics, and how much of it.
+def findings_of(batch: RecordBatch, bad: BadValues, skipped: Mapping[str, int]) -> list[Cell]:
+    """Return what is wrong with a table of statistics, and how much of it: a text for each kind.
 
     Parameters
     ----------
@@ -75,17 +76,17 @@ def findings_line(batch: RecordBatch, bad: BadValues, skipped: Mapping[str, int]
     n_uncounted = int((is_reported & bad.uncounted & ~bad.any).sum())
     findings = []
     if n_bad:
-        findings.append(Cell(f"{counted(n_bad, 'tensor')} with NaN or +Inf", BAD))
+        findings.append(Cell(say.WITH_NAN(tensors=say.TENSORS(n_bad)), BAD))
     if n_masks:
-        findings.append(Cell(f"{counted(n_masks, 'tensor')} with -Inf", DOUBTFUL))
+        findings.append(Cell(say.WITH_NEG_INF(tensors=say.TENSORS(n_masks)), DOUBTFUL))
     if not n_bad and not n_masks and n_uncounted < batch.num_rows:
-        findings.append(Cell("no NaN, no Inf", GOOD))
+        findings.append(Cell(say.NO_NAN(), GOOD))
     if n_uncounted:
-        text = f"{counted(n_uncounted, 'tensor')} without a count of NaN or Inf"
+        text = say.WITHOUT_COUNT(tensors=say.TENSORS(n_uncounted))
         findings.append(Cell(text, SUBTLE))
     for name, number in count_by(status).items():
         if name != "ok":
             findings.append(Cell(f"{number:,} {name}", status_style(name)))
     if skipped:
-        findings.append(Cell(f"skipped: {skipped_text(skipped)}", SUBTLE))
-    return [cell for finding in findings for cell in (Cell("; "), finding)][1:]
+        findings.append(Cell(say.SKIPPED(files=skipped_text(skipped)), SUBTLE))
+    return findings

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from fastdump._figures.figures import Bars, State, StateMap
+from fastdump._words import page_catalogue as say
 from fastdump.errors import UnsupportedDTypeError
 
 if TYPE_CHECKING:
@@ -73,11 +74,13 @@ def magnitudes(tensor: Pictured) -> Bars:
     # Few bad elements among many are seen in their number alone.
     names = [_counted("0", zeros), *powers, _counted("Inf", infinite), _counted("NaN", nan)]
     heights = np.array([zeros, *numbers.tolist(), infinite, nan], np.float64)
-    share = f", {len(values):,} of {tensor.size:,}" if len(values) < tensor.size else ""
+    number = say.NUMBER_OF_ELEMENTS()
+    if len(values) < tensor.size:
+        number = say.NUMBER_OF_ELEMENTS_OF(n=len(values), size=tensor.size)
     return Bars(
-        f"Magnitudes of {tensor.name}, {tensor.dtype_name}",
-        "magnitude, from this power of two on",
-        f"number of elements{share}",
+        say.MAGNITUDES_OF(tensor=tensor.name, dtype=tensor.dtype_name or ""),
+        say.POWER_OF_TWO(),
+        number,
         names,
         {tensor.name: heights},
         tuple(_limits(tensor.dtype, low, size, n_classes)),
@@ -106,8 +109,8 @@ def _range(dtype: np.dtype[Any], exponents: NDArray[np.integer[Any]]) -> tuple[i
 def _limits(dtype: np.dtype[Any], low: int, size: int, n_classes: int) -> list[tuple[str, float]]:
     """Return where in the bars the normal numbers of a type begin and its numbers end."""
     info = _range_of(dtype)
-    limits = (("least normal", info.smallest_normal), ("largest", info.max))
-    found = []
+    limits = ((say.LEAST_NORMAL(), info.smallest_normal), (say.LARGEST(), info.max))
+    found: list[tuple[str, float]] = []
     for name, value in limits:
         # The first bar is that of zeros, and a bar is as wide as 1.
         place = (math.log2(float(value)) - low) / size + 0.5

@@ -10,13 +10,15 @@ from fastdump._figures.figures import Curve, Curves
 from fastdump._op_name import in_layer
 from fastdump._page.parts import Box, Graph, Part, Rows, Section, Verdict
 from fastdump._table.row import StatsRow
-from fastdump._triage.answer import SEVERITY_STYLES
+from fastdump._triage.answer import SEVERITY_STYLES, summary_of
 from fastdump._triage.records import Finding, Infected, Origin, Suppressed
 from fastdump._triage.text import suppressed_table
+from fastdump._words import page_catalogue as say
 from fastdump._words.answer import Answer
+from fastdump._words.catalogue import NOT_DUMPED, OPERATORS
 from fastdump._words.places import bad_text, where_text
 from fastdump._words.printable import printable
-from fastdump._words.quantities import counted, is_integer, shape_text, value_text
+from fastdump._words.quantities import is_integer, shape_text, value_text
 from fastdump._words.styles import number_cell
 from fastdump._words.text_table import Cell, Column, TextTable
 
@@ -35,9 +37,9 @@ def sections_of(
     origin = None if first is None else first.origin
     graph = () if first is None or origin is None else (_graph(first, origin),)
     return (
-        Section("Answer", (Verdict(answer, about),)),
-        Section("How it spread", graph),
-        Section("Findings", tuple(_lists(findings, suppressed))),
+        Section(say.ANSWER(), (Verdict(answer, about),)),
+        Section(say.HOW_IT_SPREAD(), graph),
+        Section(say.FINDINGS(), tuple(_lists(findings, suppressed))),
     )
 
 
@@ -46,12 +48,12 @@ def _lists(findings: Sequence[Finding], suppressed: Sequence[Suppressed]) -> Ite
         shown = findings[:_MAX_FINDINGS]
         left = len(findings) - len(shown)
         yield Rows(
-            "The most urgent first",
+            say.MOST_URGENT_FIRST(),
             TextTable(_COLUMNS, map(_finding_cells, shown), width=None),
-            remark=f"{counted(left, 'finding')} more, which --json lists." if left else "",
+            remark=say.MORE_FINDINGS(left) if left else "",
         )
     if suppressed:
-        yield Rows("Bad on purpose, so no findings", suppressed_table(suppressed, None))
+        yield Rows(say.BAD_ON_PURPOSE(), suppressed_table(suppressed, None))
 
 
 _COLUMNS = (
@@ -84,16 +86,16 @@ def _finding_cells(finding: Finding) -> list[Cell]:
             Cell(origin.verdict),
         ]
     also = number_cell(len(finding.also) or None)
-    return [severity, Cell(finding.kind), *place, also, Cell(printable(finding.sentence))]
+    return [severity, Cell(finding.kind), *place, also, Cell(summary_of(finding))]
 
 
 def _graph(finding: Finding, origin: Origin) -> Graph:
     """Return the origin, what it read, and the first operators that it infected."""
     shown = finding.chain[: _MAX_BOXES - 1]
     left = finding.chain_length - len(shown)
-    caption = "From the origin on, in the order of execution"
+    caption = say.FROM_THE_ORIGIN()
     if left > 0:
-        caption += f"; {counted(left, 'operator')} more"
+        caption = say.FROM_THE_ORIGIN_MORE(operators=OPERATORS(left))
     return Graph(caption, (_origin_box(origin), *map(_infected_box, shown)))
 
 
@@ -103,7 +105,7 @@ def _origin_box(origin: Origin) -> Box:
         where_text(rank=operator.rank, step=operator.step),
         operator.op_type or "",
         operator.op_name or ", ".join(operator.paths),
-        "origin",
+        say.THE_ORIGIN(),
         tuple((_tensor_text(row), bool(_bad(row))) for row in origin.inputs),
     )
 
@@ -111,13 +113,14 @@ def _origin_box(origin: Origin) -> Box:
 def _infected_box(infected: Infected) -> Box:
     operator = infected.operator
     read = infected.read
-    text = "not dumped" if read is None else _tensor_text(read)
-    known = f"{text}; known by {', '.join(infected.known_by)}" if infected.known_by else text
+    known = NOT_DUMPED() if read is None else _tensor_text(read)
+    if infected.known_by:
+        known = say.LINK_KNOWN_BY(tensor=known, ways=", ".join(infected.known_by))
     return Box(
         where_text(rank=operator.rank, step=operator.step),
         operator.op_type or "",
         operator.op_name or ", ".join(operator.paths),
-        "infected",
+        say.INFECTED(),
         ((known, True),),
     )
 
@@ -125,9 +128,9 @@ def _infected_box(infected: Infected) -> Box:
 def _tensor_text(row: StatsRow) -> str:
     what = f"{row.tensor_name} {row.dtype or ''} {shape_text(row.shape)}"
     if bad := _bad(row):
-        return f"{what}: {bad}"
+        return say.TENSOR_IS_BAD(tensor=what, counts=bad)
     low, high = (value_text(v, integer=is_integer(row.dtype)) for v in (row.min, row.max))
-    return f"{what}: {low} to {high}" if low else what
+    return say.TENSOR_BETWEEN(tensor=what, low=low, high=high) if low else what
 
 
 def _bad(row: StatsRow) -> str:
@@ -142,11 +145,11 @@ def chain_curve(finding: Finding) -> Curves:
     runs += [(one.operator, row) for one in finding.chain if (row := one.made or one.read)]
     names = [in_layer(run.op_name) if run.op_name else run.op_type or "" for run, _ in runs]
     return Curves(
-        "Bad elements from the origin on",
-        "operator, in the order of execution",
-        "share of elements that are NaN or Inf",
+        say.BAD_FROM_ORIGIN(),
+        say.OPERATORS_IN_ORDER(),
+        say.SHARE_OF_BAD(),
         [printable(name) for name in names],
-        (Curve("bad", np.array([_bad_share(row) for _, row in runs])),),
+        (Curve(say.BAD(), np.array([_bad_share(row) for _, row in runs])),),
     )
 
 
