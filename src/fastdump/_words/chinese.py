@@ -557,14 +557,14 @@ CHINESE: Final[dict[str, str]] = {
     "{host} is not an IPv4 address followed by a path, so all of it is a local path": (
         "{host} 不是 IPv4 地址加路径，所以整体是本地路径"
     ),
-    "only messages of kernels are dumped": "只 dump 算子核函数的打印信息",
+    "only messages of kernels are dumped": "只 dump kernel 的打印信息",
     "nothing is dumped": "不会 dump 任何内容",
     "nothing is dumped: dump_list is empty; [{{}}] would select all operators of all models": (
         "不会 dump 任何内容：dump_list 为空；[{{}}] 会选择所有模型的所有算子"
     ),
-    "{name} is ignored in an exception scene": "异常场景下 {name} 不起作用",
+    "{name} is ignored in an exception scene": "异常算子 Dump 场景下 {name} 不起作用",
     "dump_kernel_data is ignored in an exception scene without dump_path": (
-        "异常场景下没有 dump_path 时 dump_kernel_data 不起作用"
+        "异常算子 Dump 场景下没有 dump_path 时 dump_kernel_data 不起作用"
     ),
     "not every device and driver supports this scene": "并非所有设备和驱动都支持该场景",
     "dump_mode is ignored: an overflow dump has inputs and outputs": (
@@ -630,8 +630,8 @@ CHINESE: Final[dict[str, str]] = {
     "line {line}, column {column}": "第 {line} 行第 {column} 列",
     "{path} ({line})": "{path}（{line}）",
     "Nothing: no dump_list, no switch, no scene.": "没有内容：没有 dump_list，没有开关，没有场景。",
-    "Only what kernels print: {kinds}.": "只有核函数的打印信息：{kinds}。",
-    "What kernels print: {kinds}.": "核函数的打印信息：{kinds}。",
+    "Only what kernels print: {kinds}.": "只有 kernel 的打印信息：{kinds}。",
+    "What kernels print: {kinds}.": "kernel 的打印信息：{kinds}。",
     (
         "Inputs, outputs and workspaces of operators that fail with an AI Core error, as bytes "
         "without a type."
@@ -681,7 +681,7 @@ CHINESE: Final[dict[str, str]] = {
     "operators {names} of model {model}": "模型 {model} 中 {names} 等算子",
     "{begin} to {end}": "{begin} 至 {end}",
     "operators that are run one by one": "单独执行的算子",
-    "kernels of the single-operator API (aclnn)": "单算子 API（aclnn）的核函数",
+    "kernels of the single-operator API (aclnn)": "单算子 API（aclnn）的 kernel",
     "{positions} of operators of type {name}": "类型为 {name} 的算子的 {positions}",
     "{positions} of operators of name {name}": "名称为 {name} 的算子的 {positions}",
     "{positions} of operators of type {name} of model {model}": (
