@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import string
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,7 @@ from sample_dumps import Demos, write_demos
 import fastdump
 from fastdump import Report, testing
 from fastdump._cli import main
-from fastdump._words import catalogue
 from fastdump._words.answer import MAX_LINES, Answer
-from fastdump._words.sentence import Counted, Sentence
 from fastdump._words.text_table import plain
 
 WIDTHS = (60, 80, 120, 200)
@@ -217,42 +214,3 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
     answer = Answer(evil, facts=((evil[:1], evil),), remarks=(evil,))
     assert "\x1b" not in "".join(lines_of(answer, 80))
     assert len(lines_of(answer, 80)) == 3
-
-
-# The catalogue
-
-
-def sentences() -> dict[str, Sentence]:
-    found = {}
-    for name, one in vars(catalogue).items():
-        if isinstance(one, Sentence):
-            found[name] = one
-    return found
-
-
-def places_of(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
-
-
-def test_all_places_are_named() -> None:
-    for name, sentence in sentences().items():
-        assert all(place.isidentifier() for place in places_of(sentence.text)), name
-    for counted in vars(catalogue).values():
-        if isinstance(counted, Counted):
-            assert places_of(counted.one) == places_of(counted.many) == {"n"}
-
-
-def test_every_sentence_is_used() -> None:
-    source = Path(catalogue.__file__).parents[1]
-    code = "\n".join(
-        path.read_text("utf-8") for path in source.rglob("*.py") if path.name != "catalogue.py"
-    )
-    counted = {name for name, one in vars(catalogue).items() if isinstance(one, Counted)}
-    assert [name for name in (*sentences(), *counted) if name not in code] == []
-
-
-def test_numbers_have_commas_and_names_are_safe() -> None:
-    sentence = Sentence("{n} of {operator}")
-    assert sentence(n=12345, operator="a\x1b") == "12,345 of a\\x1b"
-    assert Counted("{n} file", "{n} files")(1) == "1 file"
-    assert Counted("{n} file", "{n} files")(1000) == "1,000 files"

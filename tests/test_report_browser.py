@@ -28,7 +28,7 @@ if CHROMIUM is None:
 
 PATIENCE_MS = 300_000
 ACCESSIBLE = ("few model", "few compared", "overflow", "watcher", "hostile")
-PAGES = ("model", "wrong", "compared", "overflow", "watcher", "hostile")
+PAGES = ("model", "wrong", "compared", "overflow", "watcher", "hostile", "chinese")
 SCROLLS = """async () => {
   for (const block of document.querySelectorAll('.scroll')) {
     block.scrollIntoView();  // it is laid out when it is looked at
@@ -63,6 +63,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "watcher": fastdump.watcher(demos.watcher).to_html(),
         "hostile": fastdump.report(write_hostile(root / "hostile")),
     }
+    with fastdump.in_language("zh"):
+        html["chinese"] = fastdump.report(demos.model)
     # A page with few rows: what is asked of every element takes its time.
     few = {"op_name": "*layers.2*", "step": 1}
     html["few model"] = fastdump.report(demos.model, **few)
@@ -207,44 +209,61 @@ def test_tables_sort(browser: Any, pages: dict[str, Path]) -> None:
         assert layers == [*map(str, sorted(known)), *[""] * (len(layers) - len(known))]
 
 
-def test_tables_filter(browser: Any, pages: dict[str, Path]) -> None:
-    with Opened(browser, pages["model"]) as opened:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("model", "{n} of {all} rows"), ("chinese", "{all} \u884c\u4e2d\u7684 {n} \u884c")],
+)
+def test_tables_filter(browser: Any, pages: dict[str, Path], name: str, said: str) -> None:
+    with Opened(browser, pages[name]) as opened:
         block = opened.page.locator(".rows").last
         titles = block.locator("th").all_text_contents()
-        rank, layer, name = (titles.index(title) for title in ("rank", "layer", "op_name"))
+        rank, layer, op_name = (titles.index(title) for title in ("rank", "layer", "op_name"))
         everything = opened.rows(block)
         expected = [
             row
             for row in everything
-            if row[rank] == "1" and row[layer] in ("2", "3") and "mlp" in row[name]
+            if row[rank] == "1" and row[layer] in ("2", "3") and "mlp" in row[op_name]
         ]
         block.locator("input").fill("rank:1 layer:2-3 MLP")
         assert opened.rows(block) == expected
         assert 0 < len(expected) < len(everything)
         count = block.locator(".count").inner_text()
-        assert count == f"{len(expected)} of {len(everything)} rows"
+        assert count == said.format(n=len(expected), all=len(everything))
         block.locator("input").fill("")
         assert opened.rows(block) == everything
 
 
+@pytest.mark.parametrize(
+    ("name", "title", "layer", "state"),
+    [
+        ("model", "Health by rank and layer", "layer", "NaN or +Inf: "),
+        (
+            "chinese",
+            "\u6309 rank \u4e0e\u5c42\u7684\u5065\u5eb7\u72b6\u51b5",
+            "\u5c42",
+            "NaN \u6216 +Inf\uff1a",
+        ),
+    ],
+)
 def test_hovering_names_the_operator_and_a_click_leads_to_its_rows(
-    browser: Any, pages: dict[str, Path]
+    browser: Any, pages: dict[str, Path], name: str, title: str, layer: str, state: str
 ) -> None:
-    with Opened(browser, pages["model"]) as opened:
-        figure = opened.page.locator("figure[aria-label='Health by rank and layer']")
+    with Opened(browser, pages[name]) as opened:
+        figure = opened.page.locator(f"figure[aria-label='{title}']")
         figure.scroll_into_view_if_needed()
         place = opened.page.evaluate(
-            """() => {
+            """(layer) => {
               for (const { model, el, frame } of Bokeh.index.roots) {
                 const [left, below] = [model.left[0].axis_label, model.below[0].axis_label];
-                if (left !== 'rank' || below !== 'layer') continue;
+                if (left !== 'rank' || below !== layer) continue;
                 const box = el.getBoundingClientRect();
                 return [box.x + frame.x_scale.compute(2), box.y + frame.y_scale.compute(1)];
               }
-            }"""
+            }""",
+            layer,
         )
         opened.page.mouse.move(*place)
-        tip = opened.page.get_by_text("NaN or +Inf: ")
+        tip = opened.page.get_by_text(state)
         sync_api.expect(tip).to_contain_text("BatchMatMul_qk:output.0")
         opened.page.mouse.click(*place)
         block = opened.page.locator(".rows").last

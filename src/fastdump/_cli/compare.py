@@ -16,6 +16,7 @@ from fastdump._cli.compared import exit_code_of
 from fastdump._cli.completion import complete_path
 from fastdump._cli.console import print_fitted, print_hints, speed_text
 from fastdump._cli.json_document import print_json
+from fastdump._cli.language import language_option
 from fastdump._cli.messages import say
 from fastdump._cli.options import (
     is_given,
@@ -106,6 +107,7 @@ def _limits(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) 
 @json_option
 @outputs_option("Write all rows to FILE: .csv, .json, .arrow, .parquet or .html. May be repeated.")
 @reading_options
+@language_option
 def command(
     a: str,
     b: str,

@@ -13,6 +13,7 @@ from fastdump._cli.config_new import help_without_command
 from fastdump._cli.console import print_lines, stdout_console, stdout_width
 from fastdump._cli.groups import Group
 from fastdump._cli.json_document import print_json
+from fastdump._cli.language import language_option
 from fastdump._cli.messages import say
 from fastdump._cli.options import json_option, verbose_option
 from fastdump._cli.print_report import print_report
@@ -46,6 +47,7 @@ def command(context: click.Context) -> int:
 )
 @verbose_option
 @json_option
+@language_option
 def _check(files: tuple[str, ...], here: bool, verbose: bool, as_json: bool) -> int:
     """Say what the vendor's code does with each FILE, and what is wrong or surprising in it.
 

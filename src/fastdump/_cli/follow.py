@@ -17,6 +17,7 @@ from fastdump._cli import exit_codes
 from fastdump._cli.completion import complete_path
 from fastdump._cli.console import print_fitted, stdout_console
 from fastdump._cli.json_document import print_json_line
+from fastdump._cli.language import language_option
 from fastdump._cli.messages import say
 from fastdump._cli.options import reading_options, verbose_option
 from fastdump._cli.unread import is_unread
@@ -85,6 +86,7 @@ _seconds = click.FloatRange(min=0)
 @verbose_option
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each event.")
 @reading_options
+@language_option
 def command(
     paths: tuple[str, ...],
     output: Path | None,

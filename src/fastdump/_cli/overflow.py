@@ -10,6 +10,7 @@ import click
 import fastdump
 from fastdump import OverflowReport
 from fastdump._cli import exit_codes
+from fastdump._cli.language import language_option
 from fastdump._cli.options import (
     is_given,
     json_option,
@@ -39,6 +40,7 @@ from fastdump._progress import working
     ".json, .arrow or .parquet. May be repeated."
 )
 @reading_options
+@language_option
 def command(
     paths: tuple[str, ...],
     conditions: dict[str, Any],

@@ -12,6 +12,7 @@ from fastdump._atomic import check_replaceable, replacing
 from fastdump._cli import exit_codes
 from fastdump._cli.compared import exit_code_of
 from fastdump._cli.completion import complete_path
+from fastdump._cli.language import language_option
 from fastdump._cli.messages import say
 from fastdump._cli.options import reading_options, root_option, selection_options
 from fastdump._cli.print_report import print_report
@@ -40,6 +41,7 @@ from fastdump._words.quantities import size_text
 @root_option
 @selection_options
 @reading_options
+@language_option
 def command(
     path: str,
     other: str | None,

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from fastdump._cli import exit_codes
+from fastdump._cli.language import language_option
 from fastdump._cli.options import (
     growing_options,
     is_given,
@@ -44,6 +45,7 @@ from fastdump._triage.text import DEFAULT_ROWS
 @placing_options
 @growing_options
 @reading_options
+@language_option
 def command(
     paths: tuple[str, ...],
     root: Path | None,

@@ -8,6 +8,7 @@ import click
 
 import fastdump
 from fastdump._cli import exit_codes
+from fastdump._cli.language import language_option
 from fastdump._cli.messages import say
 from fastdump._cli.options import (
     follow_links_option,
@@ -43,6 +44,7 @@ from fastdump._watcher.text import DEFAULT_ROWS
 )
 @json_option
 @follow_links_option
+@language_option
 def command(
     paths: tuple[str, ...],
     check: str,
