@@ -40,6 +40,7 @@ COMMANDS = {
     "overflow": ["overflow {overflow}"],
     "watcher": ["watcher {watcher}"],
     "convert": ["convert {a} {out}/npy", "convert {a} {out}/tensors --type safetensors"],
+    "export": ["export tensorboard {a} {out}/logs", "export openmetrics {a} -o {out}/m.prom"],
     "merge": ["merge {out}/t.json {table}"],
     "config": ["config check {config}"],
     "info": ["info"],

@@ -30,6 +30,7 @@ COMMANDS = (
     "overflow",
     "watcher",
     "convert",
+    "export",
     "merge",
     "config",
     "info",

@@ -13,7 +13,8 @@ for each tensor, `read_stats` a table from files; `concat` joins tables. `stats_
 Questions: `triage` tells where bad values began, `compare` where two dumps diverge, `overflow` what
 the device recorded about overflows, `watcher` which operator overwrote the memory of another;
 `convert` writes tensors to files of other formats. Each returns a report: sentence, findings,
-notes, to_dict(), to_html(). `report` makes a page of HTML about a dump, or about two.
+notes, to_dict(), to_html(). `report` makes a page of HTML about a dump, or about two;
+`export_tensorboard` and `openmetrics_text` make numbers by layer and step for other programs.
 
 Packages: `fastdump.config` reads, checks and writes the configuration of a dump, `fastdump.testing`
 writes dump files, and `fastdump.demo` writes whole sample dumps.
@@ -66,6 +67,8 @@ if TYPE_CHECKING:
     from fastdump._dump.dump import open as open
     from fastdump._dump.operator import Operator as Operator
     from fastdump._dump_page import report as report
+    from fastdump._export import export_tensorboard as export_tensorboard
+    from fastdump._export import openmetrics_text as openmetrics_text
     from fastdump._follow import FollowEvent as FollowEvent
     from fastdump._follow import FollowProgress as FollowProgress
     from fastdump._follow import follow as follow
@@ -88,11 +91,12 @@ if TYPE_CHECKING:
     from fastdump._watcher import WatcherProgress as WatcherProgress
     from fastdump._watcher import WatcherReport as WatcherReport
     from fastdump._watcher import watcher as watcher
+    from fastdump._words.language import in_language as in_language
 
 _CONTENTS = (
     *("open", "stats", "read_stats", "concat", "stats_of", "to_logical"),
     *("triage", "follow", "compare", "read_comparison", "overflow", "watcher", "convert"),
-    "report",
+    *("report", "in_language", "export_tensorboard", "openmetrics_text"),
     *("Dump", "Operator", "Tensor", "StatsTable", "StatsRow", "Selection", "Report"),
     *("config", "testing", "demo", "errors", "__version__"),
 )
@@ -110,6 +114,7 @@ _MODULES = {
     "_dump.dump": "Dump open",
     "_dump.operator": "Operator",
     "_dump_page": "report",
+    "_export": "export_tensorboard openmetrics_text",
     "_follow": "FollowEvent FollowProgress follow",
     "_overflow": "OverflowFinding OverflowOperator OverflowRecord OverflowReport "
     "OverflowUnit overflow",
@@ -123,6 +128,7 @@ _MODULES = {
     "_tensor.tensor": "Tensor",
     "_triage": "TriageReport triage",
     "_watcher": "WatcherProgress WatcherReport watcher",
+    "_words.language": "in_language",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 _PACKAGES = ("config", "demo", "testing")

@@ -31,6 +31,7 @@ _COMMANDS = {
     "overflow": "Overflow records, decoded and joined with their operators.",
     "watcher": "Which operator overwrote the memory of another.",
     "convert": "npy, safetensors and other files of every tensor.",
+    "export": "Scalars for TensorBoard, by layer and step; text for Prometheus.",
     "merge": "One table of the tables of several scans, ranks or nodes.",
     "config": "Check, explain or write an acl.json.",
     "info": "Versions, instruction sets and threads.",
