@@ -46,7 +46,7 @@ WITHOUT_TIER := sed 's/ [^ ]*$$//' | sort -u
 .NOTPARALLEL:
 .PHONY: help demo test native oldest wheels bundle bench bench-full bench-docs simulate \
         instructions lint tidy sanitize sanitize-python tsan-python fuzz torture screens \
-        pictures docs models coverage neon neon-instructions aarch64 aarch64-core clean
+        pictures notebook docs models coverage neon neon-instructions aarch64 aarch64-core clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -160,6 +160,9 @@ screens: $(VENV)/test  ## docs/screens and docs/browse.md: what commands show on
 
 pictures: $(VENV)/browser  ## docs/pictures: pages of the sample dumps, drawn by Chromium
 	PYTHONPATH=tests $(BIN)/python tests/page_pictures.py docs/pictures
+
+notebook: $(VENV)/test  ## docs/story-of-a-nan.ipynb: run, and written with what its cells show
+	$(BIN)/python tests/story_notebook.py docs/story-of-a-nan.ipynb
 
 models: $(VENV)/test  ## recorded PyTorch models with three seeds: no false alarm, faults named
 	@$(BIN)/python -c 'import torch' || { echo "make models needs torch in $(VENV)" >&2; exit 1; }

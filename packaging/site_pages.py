@@ -1,11 +1,12 @@
 """Pages that the site of the documentation has beside those of docs/: mkdocs calls what is here.
 
 The README, CONTRIBUTING.md and CHANGELOG.md lie above docs/, the help of commands is what the
-commands say, and what Python has is in its docstrings.
+commands say, what Python has is in its docstrings, and notebooks are shown with their outputs.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,10 @@ PAGES = {
 API = {
     "questions": (
         "Questions",
-        ("triage", "follow", "compare", "overflow", "watcher", "convert", "report"),
+        (
+            *("triage", "follow", "compare", "overflow", "watcher", "convert", "report"),
+            *("in_language", "export_tensorboard", "openmetrics_text"),
+        ),
     ),
     "things": (
         "Things",
@@ -47,6 +51,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made = {page: (ROOT / name).read_text("utf-8") for name, page in PAGES.items()}
     made["commands.md"] = commands_page()
     made |= {f"api/{name}.md": text for name, text in api_pages().items()}
+    made |= {f"{path.stem}.md": notebook_page(path) for path in (ROOT / "docs").glob("*.ipynb")}
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     return files
@@ -67,7 +72,7 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
         while "/../" in path:
             path = re.sub(r"[^/]+/\.\./", "", path, count=1)
         if path.startswith("docs/"):
-            place: str | None = path.removeprefix("docs/")
+            place: str | None = re.sub(r"\.ipynb$", ".md", path.removeprefix("docs/"))
         else:
             place = PAGES.get(path)
         if place is None:
@@ -78,6 +83,30 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
     if depth and source is None:
         return markdown
     return re.sub(r"(?<!!)\[([^]]+)\]\(([^)\s]+)\)", led, _pictures(markdown, source, depth))
+
+
+def notebook_page(path: Path) -> str:
+    """Return the cells of a notebook, with the outputs that it has."""
+    # Tables are wide: no second contents beside them, and narrow cells.
+    cells = ".md-typeset .fastdump table:not([class]) :is(td, th)"
+    parts = ["---\nhide: [toc]\n---"]
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        parts += [_output(output, cell["id"]) for output in cell.get("outputs", [])]
+    parts.append(f"<style>{cells} {{ min-width: 0; padding: .25em .5em }}</style>")
+    parts.append(f'<a href="{path.name}" download>This page as a notebook</a>')
+    return "\n\n".join(parts)
+
+
+def _output(output: dict[str, Any], cell: str) -> str:
+    shown = {kind: "".join(text) for kind, text in output.get("data", {}).items()}
+    if "text/html" in shown:
+        return f'<div style="overflow-x: auto">{shown["text/html"]}</div>'
+    if "image/png" in shown:
+        alternative = cell.replace("-", " ")
+        return f'<img alt="{alternative}" src="data:image/png;base64,{shown["image/png"]}">'
+    return f"```text\n{''.join(output['text'])}\n```"
 
 
 def _pictures(markdown: str, source: str | None, depth: int) -> str:
