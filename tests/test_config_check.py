@@ -950,7 +950,7 @@ def test_the_documentation_has_every_rule_with_its_text_and_code() -> None:
     rows = {line.split(" | ")[0]: line for line in text.splitlines() if line.startswith("| `")}
     for name, rule in config.RULES.items():
         code = f"{rule.code} | " if rule.code else ""
-        sentence = rule.text.replace("|", "\\|")
+        sentence = rule.text.replace("\\", "\\\\").replace("|", "\\|")  # as in Markdown
         assert rows[f"| `{name}`"] == f"| `{name}` | {code}{sentence} |", name
 
 
