@@ -258,8 +258,21 @@ def test_what_is_wrong_with_a_configuration_is_told_in_chinese(text: str) -> Non
     for line in (*answer.splitlines(), *found):
         line = line.replace("the text", "")  # stands for the name of a file
         assert CHINESE_TEXT.search(line), line
-        words = {"dump", "Dump", "model", "IPv", "EP", "on", "layer", "watcher", "pos", "name", "begin"}
+        words = {
+            "dump",
+            "Dump",
+            "model",
+            "IPv",
+            "EP",
+            "on",
+            "layer",
+            "watcher",
+            "pos",
+            "name",
+            "begin",
+        }
         words |= {
+            "begin",
             "config",
             "like",
             "DUMP",

@@ -137,19 +137,48 @@ class Opened:
         self.page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", PAGES)
-def test_pages_are_quiet_and_within_their_width(
-    browser: Any, pages: dict[str, Path], name: str, scheme: str
-) -> None:
-    with Opened(browser, pages[name], scheme=scheme) as opened:
+def check_quiet_and_within_its_width(browser: Any, page: Path, scheme: str) -> None:
+    with Opened(browser, page, scheme=scheme) as opened:
         for width in WIDTHS:
             opened.page.set_viewport_size({"width": width, "height": 900})
             assert opened.page.evaluate(FITS), width
             assert opened.page.evaluate(SCROLLS), width
         assert opened.said == []
-        assert opened.asked == [pages[name].as_uri()]
+        assert opened.asked == [page.as_uri()]
         assert opened.page.title().startswith("fastdump ")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_are_quiet_and_within_their_width(
+    browser: Any, pages: dict[str, Path], name: str, scheme: str
+) -> None:
+    check_quiet_and_within_its_width(browser, pages[name], scheme)
+
+
+@pytest.mark.parametrize(
+    ("fault", "clean"),
+    [
+        ("float16-overflow", None),
+        ("float16-nan-weight", None),
+        ("bfloat16-activation", "bfloat16"),
+        ("bfloat16-eps", "bfloat16"),
+        ("bfloat16-weight", "bfloat16"),
+    ],
+)
+def test_a_page_of_a_planted_fault_shows_its_operator(
+    browser: Any, reference_models: Path, tmp_path: Path, fault: str, clean: str | None
+) -> None:
+    run = reference_models / f"llama-{fault}"
+    other = None if clean is None else reference_models / f"llama-{clean}"
+    page = tmp_path / "page.html"
+    page.write_text(fastdump.report(run, other))
+    check_quiet_and_within_its_width(browser, page, "light")
+    report = fastdump.triage(run) if other is None else fastdump.compare(run, other)
+    with Opened(browser, page) as opened:
+        shown = opened.page.locator(".verdict .headline").inner_text()
+        assert shown == report.answer().headline
+        assert opened.page.locator("figure").count() > 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -44,6 +44,8 @@ _MARKERS = ("circle", "circle", "square", "triangle", "asterisk")
 _PASSED_ON = ("inherited", "input", "unknown")
 _MOST_POINTS = 1500
 """Points of one kind; of more, the largest of each stretch of the execution are drawn."""
+_LEAST_DISTANCE = 1e-12
+"""Beside a mask of 3e38 everything is so near; shown, it would leave no room for the rest."""
 
 
 def about(head: Mapping[str, Any], paired_by: Mapping[str, int]) -> tuple[tuple[str, str], ...]:
@@ -107,7 +109,7 @@ def along_the_execution(
 ) -> Scatter:
     """Return the error of each pair, or of the worst ones; parameters are those of `drawings`."""
     error, state = row_errors(batch), _states(batch, divergences)
-    finite = error[np.isfinite(error) & (error > 0)]
+    finite = error[np.isfinite(error) & (error >= _LEAST_DISTANCE)]
     low, high = (finite.min(), finite.max()) if len(finite) else (1e-7, 1.0)
     shown = np.clip(error, low / 10, high * 10)
     points = []

@@ -833,9 +833,13 @@ CHINESE: Final[dict[str, str]] = {
     "relative distance": "相对距离",
     "first divergence": "首个不一致处",
     (
-        "One point a pair of tensors, the first of a on the left. Equal pairs are at the bottom, "
-        "pairs with NaN or Inf in only one of the two at the top."
-    ): ("每个点是一对张量，a 中最先的在左端。相同的张量对在底部，仅一方有 NaN 或 Inf 的在顶部。"),
+        "One point a pair of tensors, the first of a on the left. Pairs that are equal, or "
+        "nearer than 1e-12, are at the bottom, pairs with NaN or Inf in only one of the two at "
+        "the top."
+    ): (
+        "每个点是一对张量，a 中最先的在左端。相同或距离小于 1e-12 的张量对在底部，仅一方有 NaN "
+        "或 Inf 的在顶部。"
+    ),
     "Verdicts by {y} and {x}": "按 {y} 与 {x} 的判定",
     "The most urgent verdict of any pair.": "所有张量对中最紧急的判定。",
     "A ring marks the first divergence.": "圆圈标出首个不一致处。",

@@ -145,8 +145,8 @@ ERROR_ALONG_EXECUTION = Sentence("Error along the execution")
 RELATIVE_DISTANCE = Sentence("relative distance")
 FIRST_DIVERGENCE = Sentence("first divergence")
 ONE_POINT_A_PAIR = Sentence(
-    "One point a pair of tensors, the first of a on the left. Equal pairs are at the bottom, pairs "
-    "with NaN or Inf in only one of the two at the top."
+    "One point a pair of tensors, the first of a on the left. Pairs that are equal, or nearer than "
+    "1e-12, are at the bottom, pairs with NaN or Inf in only one of the two at the top."
 )
 VERDICTS_BY = Sentence("Verdicts by {y} and {x}")
 MOST_URGENT_VERDICT = Sentence("The most urgent verdict of any pair.")
