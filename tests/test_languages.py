@@ -28,6 +28,7 @@ from fastdump._words.chinese import CHINESE
 from fastdump._words.sentence import Counted, Sentence, told
 from fastdump._words.spacing import Piece, joined
 from fastdump._words.text_table import plain
+from fastdump._words.wrapping import line_spans
 
 CATALOGUES = (catalogue, config_catalogue, page_catalogue)
 CHINESE_TEXT = re.compile("[\u4e00-\u9fff]")
@@ -136,6 +137,19 @@ def test_a_chinese_name_stays_apart_from_chinese_text() -> None:
     with fastdump.in_language("zh"):
         text = told(catalogue.ZEROS(operator=name))
     assert text.startswith(f"{name} ")
+
+
+# Lines
+
+
+def test_what_has_no_blank_and_fills_no_line_is_broken_between_characters() -> None:
+    text = "abc " + "\u5b57" * 30 + "\uff0c" + "\u5b57" * 3
+    lines = [text[begin:end] for begin, end in line_spans(text, 20, 20)]
+    assert "".join(lines) == text
+    assert [cell_len(line) for line in lines[:-1]] == [20, 20, 20]
+    # Nor does a comma begin a line.
+    text = "\u5b57" * 10 + "\uff0c" + "\u5b57" * 3
+    assert [end - begin for begin, end in line_spans(text, 20, 20)] == [9, 5]
 
 
 # Answers
@@ -310,10 +324,9 @@ def test_a_page_is_chinese_but_for_names_and_columns(demos: Demos, tmp_path: Pat
         page = Page(html)
         in_tables = {cell for rows in page.tables for row in rows for cell in row}
         assert english & {text.strip() for text in page.texts} <= in_tables
-        titles_and_labels = html.partition("<body>")[0]
         for text in english:
             if " " in text:
-                assert f'"{text}"' not in titles_and_labels
+                assert f'"{text}"' not in html  # in the script of a figure
     assert '<html lang="en">' in table.to_html()
 
 
@@ -370,7 +383,9 @@ def test_the_locale_counts_where_stdout_can_show_it(
         stdout=subprocess.PIPE,
         check=False,
     )
-    assert bool(CHINESE_TEXT.search(ended.stdout.decode(encoding))) == is_chinese
+    said = ended.stdout.decode(encoding)
+    assert bool(CHINESE_TEXT.search(said)) == is_chinese
+    assert ("first appears in" in said) == (not is_chinese)
 
 
 def test_only_languages_with_a_translation_are_taken() -> None:
