@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import shlex
 import sys
 from collections import defaultdict
@@ -297,22 +298,55 @@ def test_root_mean_squares_over_layers(table: StatsTable) -> None:
         np.testing.assert_allclose(curve.y, expected, rtol=1e-12)
 
 
-def test_largest_magnitudes_over_layers(table: StatsTable) -> None:
-    figure = table_figures(table)["Largest magnitude of finite elements over layers"]
+@pytest.mark.parametrize("over", ["layer", "step"])
+def test_largest_magnitudes(table: StatsTable, over: str) -> None:
+    figure = table_figures(table)[f"Largest magnitude of finite elements over {over}s"]
     assert isinstance(figure, Curves)
-    assert {curve.name for curve in figure.curves} == {"float16", "bfloat16", "float32"}
-    for curve in figure.curves:
-        for layer, value in enumerate(curve.y):
+    assert [curve.name for curve in figure.curves] == ["rank 0", "rank 1"]
+    for rank, curve in enumerate(figure.curves):
+        for number, value in enumerate(curve.y):
             expected = [
                 max(abs(row.min), abs(row.max))
                 for row in table
-                if (row.dtype, row.layer) == (curve.name, layer)
+                if (row.rank, getattr(row, over)) == (rank, number)
+                and "float" in (row.dtype or "")
                 and row.status == "ok"
                 and row.min is not None
                 and row.max is not None
             ]
             assert value == max(expected, default=math.nan) or math.isnan(value)
             assert math.isnan(value) == (not expected)
+
+
+def test_masks_do_not_hide_the_largest_magnitudes(tmp_path: Path) -> None:
+    for layer in range(3):
+        place = testing.model_dump_dir(
+            tmp_path, time="20260114093042", device=0, model="m", model_id=1, step=0
+        )
+        name = f"model.layers.{layer}/Add"
+        path = place / testing.dump_name(
+            "Add", f"n{layer}", task_id=layer, stream_id=1, timestamp=1
+        )
+        mask = np.tril(np.full((8, 8), -65504, np.float16), -1)
+        testing.write_dump(
+            path, op_name=name, inputs=[mask], outputs=[np.full(8, 2.0**layer, np.float16)]
+        )
+    table = fastdump.stats(tmp_path, level="full")
+    figure = table_figures(table)["Largest magnitude of finite elements over layers"]
+    assert isinstance(figure, Curves)
+    assert figure.curves[0].y.tolist() == [1, 2, 4]
+
+
+def test_shares_over_steps(table: StatsTable) -> None:
+    figure = table_figures(table)["Share of zero, subnormal and saturated elements over steps"]
+    assert isinstance(figure, Curves)
+    assert len(figure.curves) > 1
+    for curve in figure.curves:
+        dtype, column = curve.name.split()
+        for step, value in enumerate(curve.y):
+            rows = list(table.filter(dtype=dtype, step=step, status="ok"))
+            n = sum(getattr(row, column) or 0 for row in rows)
+            assert value == pytest.approx(n / sum(row.count or 0 for row in rows), rel=1e-12)
 
 
 def test_root_mean_squares_in_cells(table: StatsTable) -> None:
@@ -380,6 +414,11 @@ def test_a_comparison_marks_the_first_divergence(demos: Demos, tmp_path: Path) -
     page = Page(compared.to_html())
     assert compared.answer().headline in page.text
     assert "name 1,328" in page.text
+    worst = page.tables[1]
+    layer, op_name = (worst[0].index(title) for title in ("layer", "op_name"))
+    for row in worst[1:]:
+        number = re.search(r"layers\.(\d+)", row[op_name])
+        assert row[layer] == (number[1] if number else "")
     titles, first, *_ = page.tables[0]
     assert dict(zip(titles, first, strict=True))["op_name"] == WRONG
     verdicts = shown["Verdicts by rank and layer"]

@@ -32,6 +32,7 @@ from fastdump._compare.text import (
     DEFAULT_ROWS,
     facts,
     operator_table,
+    page_table,
     pair_table,
     report_lines,
 )
@@ -405,23 +406,25 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
         """Return the answer, errors along the execution, operators, and the worst pairs."""
         from fastdump._compare.page import about, drawings
 
-        titles = (say.BY_ADDED_ERROR(), say.WORST_PAIRS(), say.WITHOUT_PARTNER())
-        pairs = self[~self.unpaired]
-        lists = self._lists(titles, pairs, _PAGE_ROWS, None)
-        commands: dict[str, list[str]] = {
-            titles[1]: [_show(row) for row in pairs.worst(_PAGE_ROWS)]
-        }
-        what = about(self._head, self.summary()["paired_by"])
+        operators, pairs = self.by_added_error(), self[~self.unpaired]
+        unpaired = self[self.unpaired]
+        added, worst = operator_table(operators[:_PAGE_ROWS], width=None), pairs.worst(_PAGE_ROWS)
+        lists = (
+            (say.BY_ADDED_ERROR(), operators, added, ()),
+            (say.WORST_PAIRS(), pairs, page_table(worst), [_show(row) for row in worst]),
+            (say.WITHOUT_PARTNER(), unpaired, page_table(unpaired[:_PAGE_ROWS]), ()),
+        )
         rows = (
             Rows(
                 title,
                 table,
-                commands.get(title, ()),
-                say.FIRST_OF_ROWS(n=_PAGE_ROWS, all=n) if n > _PAGE_ROWS else "",
+                commands,
+                say.FIRST_OF_ROWS(n=_PAGE_ROWS, all=len(of)) if len(of) > _PAGE_ROWS else "",
             )
-            for title, n, table in lists
-            if n
+            for title, of, table, commands in lists
+            if len(of)
         )
+        what = about(self._head, self.summary()["paired_by"])
         return (
             Section(say.ANSWER(), (Verdict(self.answer(), what),)),
             Section(say.WHERE_THEY_PART(), tuple(drawings(self._batch, self.findings, self))),

@@ -45,6 +45,9 @@ _COLUMNS = (
     Column("status", min_width=12),
 )
 
+_LAYER = 2
+"""Where the layer stands among the columns of a page."""
+
 _OPERATOR_COLUMNS = (
     Column("rank", right=True),
     Column("step", right=True),
@@ -61,6 +64,17 @@ _OPERATOR_COLUMNS = (
 def pair_table(rows: Iterable[ComparisonRow], *, width: int | None) -> TextTable:
     """Lay out pairs in `width` cells, or in full if `width` is None."""
     return TextTable(_COLUMNS, map(_pair_cells, rows), width=width)
+
+
+def page_table(rows: Iterable[ComparisonRow]) -> TextTable:
+    """Lay out pairs in full, and with the layer, by which a page filters them."""
+    columns = (*_COLUMNS[:_LAYER], Column("layer", right=True), *_COLUMNS[_LAYER:])
+    return TextTable(columns, map(_page_cells, rows), width=None)
+
+
+def _page_cells(row: ComparisonRow) -> list[Cell]:
+    cells = _pair_cells(row)
+    return [*cells[:_LAYER], number_cell(row.layer), *cells[_LAYER:]]
 
 
 def operator_table(operators: Iterable[DivergentOperator], *, width: int | None) -> TextTable:

@@ -10,7 +10,7 @@ import numpy as np
 from fastdump._figures.figures import Curve, Curves, StateMap, ValueMap
 from fastdump._table.arrow_column import codes_of, integer_array, is_in, real_array
 from fastdump._table.cells import MAX_COLUMNS, MAX_ROWS, NONE, Axis, Cells, ringed
-from fastdump._table.health import FINE, NEAR, STATES, is_float
+from fastdump._table.health import FINE, MASK, NEAR, STATES, is_float
 from fastdump._words import page_catalogue as say
 from fastdump._words.catalogue import TENSORS
 from fastdump._words.places import tensor_name
@@ -127,28 +127,25 @@ def _root_mean_squares(table: ShownTable, cells: Cells) -> NDArray[np.float64]:
         return np.sqrt(cells.total(squares) / cells.total(np.where(usable, number, 0.0)))
 
 
-def extreme_curves(table: ShownTable, over: Axis) -> Curves | None:
-    """Return the largest magnitude of a finite element, for each element type.
+def extreme_curves(
+    table: ShownTable, health: NDArray[np.int8], over: Axis, by: Axis
+) -> Curves | None:
+    """Return the largest magnitude of a finite element, over layers or steps.
 
-    None if there is nothing to draw a curve of.
+    Tensors that are filled with the least value, as masks are, would hide all others: they are left
+    out. None if there is nothing to draw a curve of.
     """
     batch = table.batch
-    dtype, dtypes = codes_of(batch.column("dtype"))
-    floats = is_float(table)
     low, high = (np.abs(real_array(batch.column(name))) for name in ("min", "max"))
-    largest = np.fmax(low, high)
-    largest[~np.isfinite(largest)] = np.nan
-    curves = []
-    for code, name in enumerate(dtypes):
-        of_type = Axis("", ("",), np.where(floats & (dtype == code), 0, NONE))
-        values = Cells(of_type, over).largest(largest)[0]
-        if np.isfinite(values).sum() > 1:
-            curves.append(Curve(name, values))
-    if not curves:
+    magnitudes = np.fmax(low, high)
+    is_filled = (health == MASK) & ~table.bad_values.neg_inf
+    magnitudes[~(np.isfinite(magnitudes) & is_float(table)) | is_filled] = np.nan
+    largest = Cells(by, over).largest(magnitudes)
+    if len(over.names) < 2 or not (np.isfinite(largest).sum(axis=1) > 1).any():
         return None
-    shown = tuple(curves[:MAX_CURVES])
-    title, label = say.LARGEST_MAGNITUDE(), say.MAGNITUDE()
-    return Curves(title, over.shown, label, over.names, shown, is_log=True)
+    title = say.LARGEST_OVER_STEPS if over.label == "step" else say.LARGEST_OVER_LAYERS
+    curves = tuple(_few(by, largest))
+    return Curves(title(), over.shown, say.MAGNITUDE(), over.names, curves, is_log=True)
 
 
 def share_curves(table: ShownTable, over: Axis) -> Curves | None:
@@ -159,26 +156,32 @@ def share_curves(table: ShownTable, over: Axis) -> Curves | None:
     batch = table.batch
     if table.level != "full" or len(over.names) < 2:
         return None
-    dtype, dtypes = codes_of(batch.column("dtype"))
-    floats = is_float(table)
-    count = integer_array(batch.column("count"))
     curves = []
-    for code, name in enumerate(dtypes):
-        of_type = floats & (dtype == code)
-        if not of_type.any():
-            continue
-        by_type = Cells(Axis("", ("",), np.where(of_type, 0, NONE)), over)
+    for axis in _types(table):
+        cells = Cells(axis, over)
+        count = cells.total(integer_array(batch.column("count")).astype(np.float64))[0]
         with np.errstate(invalid="ignore"):
             for column, of_type_text in _SHARES.items():
                 n = integer_array(batch.column(column)).astype(np.float64)
-                share = by_type.total(n)[0] / by_type.total(count.astype(np.float64))[0]
+                share = cells.total(n)[0] / count
                 if np.nansum(share):
-                    curves.append(Curve(of_type_text(dtype=name), share))
+                    curves.append(Curve(of_type_text(dtype=axis.names[0]), share))
     if not curves:
         return None
+    title = say.SHARES_OVER_STEPS if over.label == "step" else say.SHARES_OVER_LAYERS
     most = sorted(curves, key=lambda curve: -float(np.nanmax(curve.y)))[:MAX_CURVES]
-    title, label = say.SHARES_OVER_LAYERS(), say.SHARE_OF_ELEMENTS()
-    return Curves(title, over.shown, label, over.names, tuple(most), is_log=True)
+    label = say.SHARE_OF_ELEMENTS()
+    return Curves(title(), over.shown, label, over.names, tuple(most), is_log=True)
+
+
+def _types(table: ShownTable) -> Iterator[Axis]:
+    """Yield an axis with one group for each type of floats: the rows that are of it."""
+    dtype, dtypes = codes_of(table.batch.column("dtype"))
+    floats = is_float(table)
+    for code, name in enumerate(dtypes):
+        of_type = floats & (dtype == code)
+        if of_type.any():
+            yield Axis("", (name,), np.where(of_type, 0, NONE))
 
 
 _SHARES = {

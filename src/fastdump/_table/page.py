@@ -147,11 +147,10 @@ def _sizes(table: ShownTable, health: NDArray[np.int8], began: int | None) -> It
             size_map(table, steps, layers, began),
             say.OF_OUTPUTS_IN_STEP(),
         ),
-        (extreme_curves(table, layers), say.OF_ALL_TENSORS()),
-        (
-            share_curves(table, layers),
-            say.WHAT_UNDERFLOW_LEAVES(),
-        ),
+        (extreme_curves(table, health, layers, ranks), say.OF_ALL_TENSORS()),
+        (extreme_curves(table, health, steps, ranks), say.OF_ALL_TENSORS()),
+        (share_curves(table, layers), say.WHAT_UNDERFLOW_LEAVES()),
+        (share_curves(table, steps), say.WHAT_UNDERFLOW_LEAVES()),
         (
             headroom_map(table, ranks, x_axis(table.batch), began),
             say.WHAT_HEADROOM_IS(),

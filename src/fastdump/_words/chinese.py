@@ -799,10 +799,14 @@ CHINESE: Final[dict[str, str]] = {
     "Of the finite elements of all outputs of a step.": "一步所有输出的有限元素。",
     "Of the finite elements of all outputs of a layer in a step.": "一步中一层所有输出的有限元素。",
     "Largest magnitude of finite elements over layers": "各层有限元素的最大绝对值",
+    "Largest magnitude of finite elements over steps": "各步有限元素的最大绝对值",
     "magnitude": "绝对值",
-    "Of all tensors of each element type.": "每种数据类型的所有张量。",
+    "Of all tensors of floats but masks.": "掩码以外的所有浮点张量。",
     "Share of zero, subnormal and saturated elements over layers": (
         "各层零、次正规数和饱和元素的比例"
+    ),
+    "Share of zero, subnormal and saturated elements over steps": (
+        "各步零、次正规数和饱和元素的比例"
     ),
     "share of elements": "元素比例",
     "{dtype} zero": "{dtype} 零",
