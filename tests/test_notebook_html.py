@@ -125,3 +125,32 @@ def test_long_names_are_folded_and_whole(make_arrow: Any) -> None:
     html = fastdump.StatsTable(make_arrow([{"op_name": name}]))._repr_html_()
     assert f'class="folded" title="{name}"' in html
     assert f"<bdi>{name}</bdi>" in html
+
+
+def test_a_finding_shows_what_happened_and_why(demos: Demos, tmp_path: Path) -> None:
+    triage = fastdump.triage(demos.model)
+    watcher = fastdump.watcher(demos.watcher)
+    for run, value in (("a", 1.0), ("b", 2.0)):
+        path = tmp_path / run / testing.dump_name("Add", "x", task_id=1, stream_id=1, timestamp=1)
+        testing.write_dump(path, op_name="x", outputs=[np.full(64, value, np.float32)])
+    compared = fastdump.compare(tmp_path / "a", tmp_path / "b")
+    for report in (triage, watcher, fastdump.overflow(demos.overflow)):
+        first = report.findings[0]
+        answer = report.answer()
+        page = html_of(first)
+        assert answer.headline in page.text
+        for label, text in answer.facts:
+            if label not in ("reach", "again"):
+                assert label in page.text
+                assert text in page.text
+        assert str(first) == repr(first)
+        assert len(str(first).splitlines()) <= 8
+    first = compared.findings[0]
+    page = html_of(first)
+    assert f"operator {first.op_name}, {first.tensor}" in page.text
+    assert "added error 0.5" in page.text  # of 1 beside 2
+    assert "diverges" in page.text
+    same = next(one for one in watcher.comparisons if one.status == "same")
+    assert f"output.{same.output} is same" in html_of(same).text
+    config = fastdump.config.check_text('{"dump": {"dump_mode": "<b>"}}')
+    assert '"<b>" is not one of' in html_of(config.findings[0]).text

@@ -9,13 +9,13 @@ from fastdump._json import document, json_document
 from fastdump._page.parts import Lines, Section, Verdict
 from fastdump._words import page_catalogue as say
 from fastdump._words.answer import Answer
-from fastdump._words.html import styled
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted
-from fastdump._words.text_table import Cell, plain
+from fastdump._words.shown import Shown
+from fastdump._words.text_table import Cell
 
 
-class Report:
+class Report(Shown):
     """An answer to a question about dumps. Printing it gives the same text as the command.
 
     Attributes
@@ -123,12 +123,6 @@ class Report:
             Section(say.ANSWER(), (Verdict(self.answer()),)),
             Section(say.IN_FULL(), (Lines(list(self.in_full())),)),
         )
-
-    def _repr_html_(self) -> str:
-        return styled(self.lines())
-
-    def __str__(self) -> str:
-        return "\n".join(map(plain, self.lines()))
 
     def __repr__(self) -> str:
         found = "clean" if self.clean else counted(len(self.findings), "finding")

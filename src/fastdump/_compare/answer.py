@@ -19,6 +19,8 @@ from fastdump._words.answer import Answer
 from fastdump._words.enumeration import enumerated
 from fastdump._words.places import operator_text, ranks_and_steps_text, where_text
 from fastdump._words.quantities import number_text
+from fastdump._words.sentence import Sentence
+from fastdump._words.shown import answer_about
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD
 
 _OWN = ("here", "replaced", "parameter")
@@ -51,7 +53,7 @@ def answer_of(
         if explained is not None:
             facts += _explained_facts(explained)
     else:
-        headline, style = _headline(divergences[0]), BAD
+        headline, style = _headline(divergences[0], say.RUNS_PART), BAD
         facts += _facts(divergences, first)
     if len(summary["verdict"]) > 1:
         remarks.insert(0, _pairs(summary))
@@ -60,10 +62,23 @@ def answer_of(
     return Answer(headline, style, tuple(facts), next_command, tuple(remarks))
 
 
-def _headline(first: DivergentOperator) -> str:
-    name = in_layer(first.op_name) if first.op_name else first.op_type or first.path_a or ""
-    headline = say.RUNS_PART(operator=name)
-    place = where_text(rank=first.rank, step=first.step)
+@answer_about.register
+def divergence_answer(one: DivergentOperator) -> Answer:
+    """Return the answer that a divergent operator is alone."""
+    operator = operator_text(one.op_type, one.op_name or one.path_a)
+    facts = [
+        (say.ABOUT_OPERATOR(), say.OPERATOR_TENSOR(operator=operator, tensor=one.tensor)),
+        (say.ABOUT_WHY(), _why(one)),
+    ]
+    if one.added_error is not None:
+        facts.append((say.ABOUT_ADDED_ERROR(), number_text(one.added_error)))
+    return Answer(_headline(one, say.OPERATOR_DIVERGES), BAD, tuple(facts))
+
+
+def _headline(one: DivergentOperator, happened: Sentence) -> str:
+    name = in_layer(one.op_name) if one.op_name else one.op_type or one.path_a or ""
+    headline = happened(operator=name)
+    place = where_text(rank=one.rank, step=one.step)
     return say.AT_PLACE(place=place, answer=headline) if place else headline
 
 

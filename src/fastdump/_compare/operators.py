@@ -15,14 +15,15 @@ from fastdump._compare.where import NULL
 from fastdump._json import NOT_IN_JSON
 from fastdump._table.arrow_column import integer_array, is_in, is_null
 from fastdump._words.places import tensor_name
+from fastdump._words.shown import Shown
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class DivergentOperator:
+@dataclass(frozen=True, slots=True, repr=False)
+class DivergentOperator(Shown):
     """One execution of an operator with a diverging tensor.
 
     The error of a tensor is its relative Euclidean distance; for integers and bool the share of

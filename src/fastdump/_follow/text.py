@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from fastdump._follow.events import FollowEvent
-from fastdump._triage.answer import answer_of
+from fastdump._triage.answer import finding_answer
 from fastdump._words import catalogue as say
 from fastdump._words.answer import fitted
 from fastdump._words.printable import printable
@@ -48,5 +48,4 @@ def event_lines(
 
 def _also(event: FollowEvent) -> str:
     assert event.finding is not None
-    answer = answer_of([event.finding], (), (), n_tensors=1, is_whole=True, next_command="")
-    return say.ALSO(finding=answer.headline)
+    return say.ALSO(finding=finding_answer(event.finding).headline)

@@ -18,6 +18,7 @@ from fastdump._words.places import (
     where_text,
 )
 from fastdump._words.quantities import number_text
+from fastdump._words.shown import answer_about
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD
 
 
@@ -45,6 +46,12 @@ def answer_of(
         return Answer(say.NO_RECORD(), GOOD, remarks=tuple(notes))
     headline = say.NO_OVERFLOW(records=say.RECORDS(n_read))
     return Answer(headline, GOOD if n_read else DOUBTFUL, remarks=tuple(notes))
+
+
+@answer_about.register
+def finding_answer(finding: OverflowFinding) -> Answer:
+    """Return the answer that a finding is alone."""
+    return answer_of((), [finding], (), "")
 
 
 def _headline(finding: OverflowFinding) -> str:

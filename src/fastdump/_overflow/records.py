@@ -10,6 +10,7 @@ from fastdump._json import NOT_IN_JSON
 from fastdump._overflow.status_bits import StatusBit
 from fastdump._table.row import StatsRow
 from fastdump._tensor.op_debug import OpDebugRecord
+from fastdump._words.shown import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +132,8 @@ class OverflowRecord:
         return None if self._decoded is None else self._decoded.document()
 
 
-@dataclass(frozen=True, slots=True)
-class OverflowFinding:
+@dataclass(frozen=True, slots=True, repr=False)
+class OverflowFinding(Shown):
     """One unit that overflowed.
 
     Attributes

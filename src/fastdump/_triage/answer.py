@@ -22,6 +22,7 @@ from fastdump._words.quantities import (
     shape_text,
     value_text,
 )
+from fastdump._words.shown import answer_about
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD
 
 SEVERITY_STYLES = {"error": BAD, "warning": DOUBTFUL}
@@ -73,6 +74,12 @@ def answer_of(
     if not is_whole:
         headline, style = say.INTERRUPTED(answer=headline), DOUBTFUL
     return Answer(headline, style, facts, next_command, tuple(remarks))
+
+
+@answer_about.register
+def finding_answer(finding: Finding) -> Answer:
+    """Return the answer that a finding is alone."""
+    return answer_of([finding], (), (), n_tensors=1, is_whole=True, next_command="")
 
 
 def summary_of(finding: Finding) -> str:

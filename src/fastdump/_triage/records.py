@@ -9,6 +9,7 @@ from fastdump._array.damage import Damage
 from fastdump._table.row import StatsRow
 from fastdump._triage.kinds import Jump
 from fastdump._triage.links import certainty_of
+from fastdump._words.shown import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +119,8 @@ class InfectedRank(NamedTuple):
     operators: int
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding(Shown):
     """One thing that is wrong.
 
     Attributes

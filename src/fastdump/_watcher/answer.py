@@ -11,6 +11,7 @@ from fastdump._words.answer import Answer
 from fastdump._words.places import operator_text, ranks_and_steps_text, where_text
 from fastdump._words.printable import printable
 from fastdump._words.quantities import shape_text
+from fastdump._words.shown import answer_about
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD
 
 
@@ -52,6 +53,19 @@ def answer_of(
         return Answer(say.NO_CHANGE(seen=seen), GOOD, remarks=tuple(remarks))
     nothing = say.NO_RECORDING if by_watcher else say.NO_INPUT
     return Answer(nothing(), DOUBTFUL, remarks=tuple(remarks))
+
+
+@answer_about.register
+def comparison_answer(comparison: WatcherComparison) -> Answer:
+    """Return the answer that a comparison is alone."""
+    by_watcher = comparison.seen_as.startswith("output")
+    if comparison.change is not None:
+        headline = _headline(comparison, by_watcher=by_watcher)
+        return Answer(headline, BAD, tuple(_facts([comparison], by_watcher=by_watcher)))
+    status = say.TENSOR_STATUS(tensor=f"output.{comparison.output}", status=comparison.status)
+    operator = operator_text(comparison.op_type, comparison.op_name)
+    notes = (comparison.note,) if comparison.note else ()
+    return Answer(status, facts=((say.ABOUT_OPERATOR(), operator),), remarks=notes)
 
 
 def _headline(finding: WatcherComparison, *, by_watcher: bool) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fastdump._arguments import PathLike
 from fastdump._table.row import file_of_row
 from fastdump._tensor.tensor import Tensor, tensor_in
+from fastdump._words.shown import Shown
 from fastdump.errors import NoTensorError
 
 
@@ -70,8 +71,8 @@ class Change:
     place: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WatcherComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class WatcherComparison(Shown):
     """One tensor as its operator wrote it, and as it was seen later.
 
     Attributes

@@ -35,6 +35,7 @@ CHINESE: Final[dict[str, str]] = {
     "again": "重复",
     "next": "下一步",
     "largest": "最大",
+    "added error": "新增误差",
     "status": "状态",
     "inputs": "输入",
     "outputs": "输出",
@@ -254,6 +255,7 @@ CHINESE: Final[dict[str, str]] = {
     "it is replicated, and {other} has other values": "它在各 rank 上应相同，而 {other} 的值不同",
     "{n} other operator": "其他 {n} 个算子",
     "{n} other operators": "其他 {n} 个算子",
+    "{operator} diverges": "{operator} 不一致",
     "the runs part in {operator}": "两次运行从 {operator} 开始不一致",
     "nothing was compared: no tensor of a has a partner in b": (
         "没有比对：a 的张量在 b 中都没有对应张量"

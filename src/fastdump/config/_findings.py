@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fastdump._words.config_catalogue import LINE_AND_COLUMN, PATH_AND_LINE
+from fastdump._words.printable import printable
+from fastdump._words.shown import Shown
+from fastdump._words.styles import BAD, DOUBTFUL
+from fastdump._words.text_table import Cell
 from fastdump.config._json_places import JsonPath
 from fastdump.config._rules import RULES
 from fastdump.config._wording import path_text
@@ -16,6 +20,7 @@ from fastdump.errors import FastdumpError
 Severity: TypeAlias = Literal["error", "warning"]
 Verdict: TypeAlias = Literal["accept", "off", "reject"]
 
+_STYLES = {"error": BAD, "warning": DOUBTFUL}
 # A hostile file may break one rule a million times.
 _MAX_OF_A_RULE = 20
 
@@ -51,7 +56,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Shown):
     """One thing that is wrong or surprising.
 
     Attributes
@@ -75,6 +80,11 @@ class Finding:
     message: str
     place: Place
     code: str | None = None
+
+    def lines(self, **_options: Any) -> Iterator[list[Cell]]:
+        """Yield severity, place, message, rule and code in one line of styled text."""
+        severity, _, text = printable(str(self)).partition(": ")
+        yield [Cell(severity, _STYLES[severity]), Cell(f": {text}")]
 
     def __str__(self) -> str:
         place = str(self.place)

@@ -24,8 +24,6 @@ _VERDICTS = {
 NAME_OF_TEXT = "the text"
 """Stands for the name of a file if there is none."""
 
-_STYLES = {"error": BAD, "warning": DOUBTFUL}
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ConfigReport(Report):
@@ -103,5 +101,5 @@ class ConfigReport(Report):
 def finding_lines(findings: tuple[Finding, ...]) -> Iterator[list[Cell]]:
     """Yield findings, one a line."""
     for finding in findings:
-        severity, _, text = printable(str(finding)).partition(": ")
-        yield [Cell("  "), Cell(severity, _STYLES[severity]), Cell(f": {text}")]
+        for line in finding.lines():
+            yield [Cell("  "), *line]
