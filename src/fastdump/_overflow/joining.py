@@ -123,13 +123,13 @@ def _why_none(fields: Mapping[str, int | tuple[int, ...]], same_task: Sequence[_
         if stream in _UNKNOWN
         else say.TASK_AND_STREAM(task=task, stream=str(stream))
     ]
-    for name, told in (("context_id", say.CONTEXT), ("thread_id", say.THREAD)):
+    for name, sentence in (("context_id", say.CONTEXT), ("thread_id", say.THREAD)):
         if (
             name in fields
             and fields[name] not in _UNKNOWN
             and any(getattr(file.record, name) is not None for file in same_task)
         ):
-            ids.append(told(number=str(fields[name])))
+            ids.append(sentence(number=str(fields[name])))
     wanted = enumerated(ids)
     if not same_task:
         return say.NOT_DUMPED_THERE(ids=wanted)

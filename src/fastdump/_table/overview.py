@@ -254,12 +254,12 @@ def _few(by: Axis, rows: NDArray[np.float64]) -> Iterator[Curve]:
             yield Curve(say.GROUP(label=by.shown, name=name), row)
         return
     known = np.ma.masked_invalid(rows)
-    for told, row in (
+    for sentence, row in (
         (say.LARGEST_OF_GROUPS, known.max(axis=0)),
         (say.MEDIAN_OF_GROUPS, _lower_median(rows)),
         (say.LEAST_OF_GROUPS, known.min(axis=0)),
     ):
-        yield Curve(told(n=len(rows), label=by.shown), np.ma.filled(row, np.nan))
+        yield Curve(sentence(n=len(rows), label=by.shown), np.ma.filled(row, np.nan))
 
 
 def _lower_median(rows: NDArray[np.float64]) -> NDArray[np.float64]:

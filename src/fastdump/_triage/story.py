@@ -259,9 +259,9 @@ class _Story:
         steps_of = missing_steps(self._evidence)
         found = []
         for lane, steps in steps_of.items():
-            told = say.IN_STEP if len(steps) == 1 else say.IN_STEPS
+            in_steps = say.IN_STEP if len(steps) == 1 else say.IN_STEPS
             lacks = say.LACKS_STEP(
-                place=self._lane_text(lane), steps=told(numbers=integers_text(steps))
+                place=self._lane_text(lane), steps=in_steps(numbers=integers_text(steps))
             )
             found.append(Finding(*kinds.MISSING_STEP, lacks))
         by_lane = defaultdict(list)

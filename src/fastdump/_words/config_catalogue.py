@@ -56,7 +56,7 @@ RELATIVE_PATH_MISSING = Sentence(
 )
 PATH_NOT_DIRECTORY = Sentence("{path} is not a directory on this machine")
 PATH_NOT_USABLE = Sentence("{path} cannot be read and written by this user")
-STEP_ITEMS = Sentence("{n} items, at most {most} are allowed")
+TOO_MANY_ITEMS = Sentence("{n} items, at most {most} are allowed")
 STEP_EMPTY = Sentence("item {i} is empty")
 STEP_DASHES = Sentence("item {i}, {item}, has more than one dash")
 STEP_NOT_NUMBER = Sentence("item {i}, {item}, is not a number or a range such as 5-10")
@@ -66,7 +66,6 @@ NEEDS_VALUE_NOT_DEFAULT = Sentence(
     "{name} needs {key} {value}; {key} is missing, which means {found}"
 )
 LAYER_EMPTY = Sentence("layer is empty; leave it out to select all operators")
-BLACKLIST_ITEMS = Sentence("{n} items, at most {most} are allowed")
 NODES_NEED_WATCHER = Sentence('watcher_nodes needs dump_scene "watcher"')
 NO_MODEL_WITH_WATCHER = Sentence('a model_name is not allowed with dump_scene "watcher"')
 RANGE_NEEDS_MODEL = Sentence("opname_range needs a model_name, which is missing")

@@ -131,7 +131,7 @@ class Constraints:
         for name in BLACKLISTS:
             n_items = len(getattr(entry, name) or ())
             if n_items > MAX_BLACKLIST_ITEMS:
-                message = say.BLACKLIST_ITEMS(n=n_items, most=MAX_BLACKLIST_ITEMS)
+                message = say.TOO_MANY_ITEMS(n=n_items, most=MAX_BLACKLIST_ITEMS)
                 self._error("blacklist-size", message, *path, name)
         for name in BLACKLISTS:
             if getattr(entry, name):

@@ -21,7 +21,7 @@ def step_problems(text: str) -> Iterator[str]:
         return
     items = text.split("|")
     if len(items) > MAX_ITEMS:
-        yield say.STEP_ITEMS(n=len(items), most=MAX_ITEMS)
+        yield say.TOO_MANY_ITEMS(n=len(items), most=MAX_ITEMS)
     for i, item in enumerate(items):
         problem = _problem(item)
         if problem is not None:
