@@ -9,7 +9,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import fastdump
-from benchmarks.dump_files import LargeFile, elements, large_file
+from benchmarks.dump_files import LargeFile, elements, large_file, random_codes
 from benchmarks.element_types import n_elements
 from benchmarks.plain_read import PlainReader
 from benchmarks.report import Report, Row, at_least
@@ -27,7 +27,9 @@ from benchmarks.side_by_side import side_by_side
 pytestmark = pytest.mark.scan
 
 _LEAST, _AIM = 0.70, 0.90
+_LEAST_OF_CODES = 0.70  # of a plain read
 _TYPES = ("float32", "float16", "bfloat16")
+_BYTES = ("float8_e4m3fn", "float8_e5m2", "hifloat8", "float8_e8m0fnu")
 _WORDS = {
     1000: "1 in 1000 NaN or Inf",
     10: "1 in 10 NaN or Inf",
@@ -103,5 +105,47 @@ def test_bad_values(
             times_peer=times_clean,
             required=[at_least(_LEAST, times_clean, "{} x peer")] if is_required else (),
             aim=[at_least(_AIM, times_clean, "{} x peer")] if is_required else (),
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def codes(request: pytest.FixtureRequest, directory: Path) -> Iterator[LargeFile]:
+    block = random_codes()
+    with large_file(
+        directory, request.param, block, PAIR_FILE_NBYTES, piece_nbytes=8 * MIB
+    ) as file:
+        yield file
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("codes", _BYTES, indirect=True)
+def test_random_codes(
+    benchmark: BenchmarkFixture,
+    report: Report,
+    plain_reader: PlainReader,
+    codes: LargeFile,
+    threads: int,
+) -> None:
+    buffer_nbytes = plain_reader.fastest_buffer(codes.path, threads)
+    timings = side_by_side(
+        benchmark,
+        ROUNDS,
+        ("fastdump", lambda: fastdump.stats(codes.path, threads=threads)),
+        {"plain read": lambda: plain_reader.read_file(codes.path, threads, buffer_nbytes)},
+    )
+    ratio = timings.quotient("plain read", "fastdump")
+    report.add(
+        benchmark,
+        Row(
+            section="bad values",
+            what=f"{codes.dtype}, random codes",
+            size=binary_size(PAIR_FILE_NBYTES),
+            threads=threads,
+            gb_per_s=codes.nbytes / timings.median("fastdump") / 1e9,
+            plain_read_gb_per_s=codes.nbytes / timings.median("plain read") / 1e9,
+            ratio=ratio,
+            required=[at_least(_LEAST_OF_CODES, ratio)] if threads == 1 else (),
+            aim=[at_least(_AIM, ratio)] if threads == 1 else (),
         ),
     )

@@ -42,12 +42,15 @@ class Target(NamedTuple):
 _HALVES_AND_SINGLES = ("float32", "float16", "bfloat16")
 _COMMON = (*_HALVES_AND_SINGLES, "float64", "int8", "uint8", "int16", "int32", "int64", "bool")
 _NARROW = ("float8_e4m3fn", "float8_e5m2", "hifloat8", "int4")
-_OTHERS = ("float8_e8m0fnu", "float4_e2m1fn")
+_COMPLEX = ("complex32", "complex64", "complex128")
+_OTHERS = ("float8_e8m0fnu", "float4_e2m1fn", *_COMPLEX)
+_RARE = ("float8_e8m0fnu", *_COMPLEX)
 _WITH_NAN = ("float64", *_HALVES_AND_SINGLES, *_NARROW[:3], "float8_e8m0fnu")
 
 _OF_FULL = Target(0.70, 0.90)
 _OF_HEALTH = Target(0.90, 0.98)
-_OF_NARROW = Target(0.60, 0.85)
+_OF_NARROW = Target(0.80, 0.95)
+_OF_RARE = Target(0.70, 0.90)
 # By tier: of all threads, of one, of any number between.
 _OF_BASIC = {
     "avx512": (Target(0.85, 0.95), Target(0.80, 0.95), Target(0.80, 0.95)),
@@ -63,6 +66,8 @@ def _target(dtype: str, level: str, tier: str, threads: int) -> Target | None:
         return _OF_FULL
     if dtype in _NARROW:
         return _OF_NARROW if tier == _ACTIVE_TIER else None
+    if dtype in _RARE:
+        return _OF_RARE if tier == _ACTIVE_TIER else None
     if dtype not in _COMMON or tier not in _OF_BASIC:
         return None
     of_all, of_one, of_some = _OF_BASIC[tier]

@@ -49,13 +49,19 @@ def elements(dtype: str, *, one_in: int = 0) -> npt.NDArray[np.uint8]:
     if dtype == "hifloat8":
         finite = np.flatnonzero(np.isfinite(hifloat8_values())).astype(np.uint8)
         return rng.choice(finite, BLOCK_NBYTES)
-    values = rng.standard_normal(n_elements(dtype, BLOCK_NBYTES), np.float32)
+    n_values = BLOCK_NBYTES // storage_dtype(dtype).itemsize
+    values = rng.standard_normal(n_values, np.float32)
     if dtype == "float8_e8m0fnu":
         np.abs(values, out=values)
     if one_in:
         bad = np.array([np.nan, np.inf, -np.inf], np.float32)
         values[::one_in] = np.resize(bad, values[::one_in].shape)
     return values.astype(storage_dtype(dtype)).view(np.uint8)
+
+
+def random_codes() -> npt.NDArray[np.uint8]:
+    """Return `BLOCK_NBYTES` of uniformly random bytes: every code of a type of eight bits."""
+    return np.random.default_rng(0).integers(0, 256, BLOCK_NBYTES, np.uint8)
 
 
 def large_file(

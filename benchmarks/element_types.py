@@ -11,10 +11,15 @@ import numpy.typing as npt
 from benchmarks.hifloat8 import hifloat8_values
 
 _TWO_IN_A_BYTE = ("int4", "float4_e2m1fn")
+_PART_OF = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 
 
 def storage_dtype(dtype: str) -> np.dtype[Any]:
-    """Return the type of numpy or ml_dtypes that has these bytes; uint8 if none has."""
+    """Return the type of numpy or ml_dtypes that has these bytes; uint8 if none has.
+
+    Of complex types that of their parts.
+    """
+    dtype = _PART_OF.get(dtype, dtype)
     if dtype == "hifloat8" or dtype in _TWO_IN_A_BYTE:
         return np.dtype(np.uint8)
     return np.dtype(getattr(ml_dtypes, dtype, dtype))
@@ -22,7 +27,9 @@ def storage_dtype(dtype: str) -> np.dtype[Any]:
 
 def n_elements(dtype: str, nbytes: int) -> int:
     """Return how many elements `nbytes` hold."""
-    return nbytes * 2 if dtype in _TWO_IN_A_BYTE else nbytes // storage_dtype(dtype).itemsize
+    if dtype in _TWO_IN_A_BYTE:
+        return nbytes * 2
+    return nbytes // storage_dtype(dtype).itemsize // (2 if dtype in _PART_OF else 1)
 
 
 def is_float(dtype: str) -> bool:

@@ -19,7 +19,8 @@ bool same(const Statistics& a, const Statistics& b) {
   return a.count == b.count && a.finite == b.finite && same_extremes && same_bits(a.mean, b.mean) &&
          same_bits(a.l2norm, b.l2norm) && a.nan == b.nan && a.pos_inf == b.pos_inf &&
          a.neg_inf == b.neg_inf && a.zero == b.zero && a.subnormal == b.subnormal &&
-         a.saturated == b.saturated && a.first_bad == b.first_bad;
+         a.saturated == b.saturated && same_bits(a.min_abs, b.min_abs) &&
+         a.first_bad == b.first_bad;
 }
 
 // Blocks cut from memory at an odd address, merged back to front.

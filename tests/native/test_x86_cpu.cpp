@@ -35,8 +35,8 @@ void test_features_are_those_that_the_kernel_lists() {
   CHECK(flags.contains("sse2"));
   const bool avx2 = has({"avx", "avx2", "fma", "f16c", "bmi1", "bmi2", "popcnt"});
   CHECK_EQ(kernels::cpu_has_avx2(), avx2);
-  CHECK_EQ(kernels::cpu_has_avx512(),
-           avx2 && has({"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl", "avx512vbmi"}));
+  CHECK_EQ(kernels::cpu_has_avx512(), avx2 && has({"avx512f", "avx512cd", "avx512bw", "avx512dq",
+                                                   "avx512vl", "avx512vbmi", "avx512_vnni"}));
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ void add(Hash& hash, const Statistics& statistics) {
                                     statistics.zero, statistics.subnormal, statistics.saturated}) {
     hash.add(count);
   }
+  hash.add(statistics.min_abs);
   hash.add(static_cast<std::uint64_t>(statistics.first_bad));
 }
 

@@ -47,6 +47,7 @@ py::dict to_dict(const Statistics& statistics, kernels::Element element, Level l
   dict["zero"] = statistics.zero;
   dict["subnormal"] = statistics.subnormal;
   dict["saturated"] = statistics.saturated;
+  dict["min_abs"] = statistics.has_nonzero() ? py::float_(statistics.min_abs) : none;
   dict["first_bad"] = statistics.first_bad < 0 ? none : py::int_(statistics.first_bad);
   return dict;
 }

@@ -80,6 +80,7 @@ struct Block {
   std::uint64_t zero;
   std::uint64_t subnormal;
   std::uint64_t saturated;
+  double min_abs;          // the smallest magnitude of the finite elements that is not 0; 0: none
   std::int64_t first_bad;  // index in the block of the first NaN or Inf; -1: none
 };
 

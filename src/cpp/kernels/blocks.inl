@@ -8,6 +8,7 @@ constexpr double power_of_two(int exponent) {
 inline void clear_counts(Block& block) {
   block.nan = block.pos_inf = block.neg_inf = 0;
   block.zero = block.subnormal = block.saturated = 0;
+  block.min_abs = 0;
   block.first_bad = -1;
 }
 

@@ -76,22 +76,29 @@ concept NibbleFormat = requires(int code) {
   { N::number(code) } -> std::same_as<Number>;
 };
 
-#if defined(__AVX512VBMI__)
-// Floats of eight bits with a sign, of which a register looks up 128 at once.
+#if defined(__AVX512VNNI__)
+// Floats of eight bits with a sign, of which a register has 64.
 template <class F>
-concept ByteFloatFormat = requires(int magnitude, __m512i codes) {
-  // The upper 16 bits of a finite magnitude as float64.
+concept ByteFloatFormat = requires(__m512i codes) {
+  { F::finite(codes) } -> std::same_as<__mmask64>;
+  { F::infinite(codes) } -> std::same_as<__mmask64>;
+  // The code of a NaN.
+  requires std::same_as<decltype(F::kNan), const std::int8_t>;
+  // Magnitudes; subnormal are those from 1 to before the first.
+  requires std::same_as<decltype(F::kFirstNormal), const int>;
+  requires std::same_as<decltype(F::kMaxFinite), const int>;
+};
+
+// Those whose values are looked up, 128 at once.
+template <class F>
+concept LookedUpFormat = ByteFloatFormat<F> && requires(int magnitude) {
+  // The upper 16 bits of a magnitude as float64, 0 of NaN and Inf.
   { F::top(magnitude) } -> std::same_as<std::uint16_t>;
   // How many magnitudes are smaller; whether that is not the magnitude itself.
   { F::rank(magnitude) } -> std::same_as<int>;
   requires std::same_as<decltype(F::kRanked), const bool>;
   // The rank from which on magnitudes are NaN or Inf; whether a negative zero is a NaN.
-  requires std::same_as<decltype(F::kFirstBad), const int>;
+  requires std::same_as<decltype(F::kFirstBad), const std::int8_t>;
   requires std::same_as<decltype(F::kHidesNan), const bool>;
-  { F::nan(codes) } -> std::same_as<__mmask64>;
-  { F::infinite(codes) } -> std::same_as<__mmask64>;
-  // Magnitudes; subnormal are those from 1 to before the first.
-  requires std::same_as<decltype(F::kFirstNormal), const int>;
-  requires std::same_as<decltype(F::kMaxFinite), const int>;
 };
 #endif

@@ -336,39 +336,57 @@ inline Vec<typename F::Bits> count_registers(const std::byte* p, std::size_t n,
   return counts + others;
 }
 
-// What level full counts besides, in lanes as wide as the elements.
+// What level full finds besides, in lanes as wide as the elements.
 template <FloatFormat F>
 struct SpecialCounts {
   using Bits = typename F::Bits;
   Vec<Bits> zero = {};
   Vec<Bits> below_normal = {};
   Vec<Bits> saturated = {};
+  // The smallest magnitude that is not 0, less 1: without its sign that of 0 is the largest of all.
+  Vec<Bits> least = broadcast(F::kMagnitude);
 
   // Adds n elements, which `extremes` know already. Most tensors have few of these: what there is
   // none of is not looked for.
   void add(const std::byte* p, std::size_t n, const FloatExtremes<F>& extremes) {
-    if constexpr (F::kMinNormal > 0) {
-      const auto below = count_registers<F>(p, n, below_normal, [](auto counts, auto bits) {
-        return count_greater<Bits>(counts, broadcast(F::kMinNormal), bits & F::kMagnitude);
-      });
-      const bool any = any_lane(below ^ below_normal);
-      below_normal = below;
-      if (any) count_magnitude(p, n, 0, zero);
+    constexpr Bits kUsual = F::kMinNormal > 0 ? F::kMinNormal : 1;
+    auto smallest = broadcast(F::kMagnitude);
+    for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t) {
+      const auto magnitude = bits & F::kMagnitude;
+      smallest = magnitude < smallest ? magnitude : smallest;
+    });
+    if (any_lane(smallest < kUsual)) {
+      add_small(p, n);
+    } else {
+      keep_less(smallest - 1);
     }
-    if (has_saturated(extremes)) count_magnitude(p, n, F::kMaxFinite, saturated);
+    if (has_saturated(extremes)) {
+      saturated = count_registers<F>(p, n, saturated, [](auto counts, auto bits) {
+        return count_equal<Bits>(counts, bits & F::kMagnitude, broadcast(F::kMaxFinite));
+      });
+    }
   }
   void store_in(Block& block) const {
     block.zero = static_cast<std::uint64_t>(sum_lanes<Bits>(zero));
     block.subnormal = static_cast<std::uint64_t>(sum_lanes<Bits>(below_normal)) - block.zero;
     block.saturated = static_cast<std::uint64_t>(sum_lanes<Bits>(saturated));
+    const Bits smallest = min_lane<Bits>(least);
+    if (smallest >= F::kInf - 1) return;
+    block.min_abs = F::value(static_cast<Bits>(smallest + 1)) * power_of_two(F::kExponent);
   }
 
  private:
-  static void count_magnitude(const std::byte* p, std::size_t n, Bits magnitude,
-                              Vec<Bits>& counts) {
-    counts = count_registers<F>(p, n, counts, [&](auto so_far, auto bits) {
-      return count_equal<Bits>(so_far, bits & F::kMagnitude, broadcast(magnitude));
+  void keep_less(Vec<Bits> found) { least = found < least ? found : least; }
+  void add_small(const std::byte* p, std::size_t n) {
+    SpecialCounts local = *this;
+    for_each_register<F>(p, n, kNan<F>, [&](auto bits, std::size_t) {
+      const auto magnitude = bits & F::kMagnitude;
+      local.zero = count_equal<Bits>(local.zero, magnitude, Vec<Bits>{});
+      local.below_normal =
+          count_greater<Bits>(local.below_normal, broadcast(F::kMinNormal), magnitude);
+      local.keep_less((magnitude - 1) & F::kMagnitude);
     });
+    *this = local;
   }
   static bool has_saturated(const FloatExtremes<F>& extremes) {
     constexpr auto kLowestFinite = static_cast<Bits>(F::kMaxFinite | ~F::kMagnitude);
@@ -398,7 +416,7 @@ inline void add_group(const std::byte* p, std::size_t n, FloatExtremes<F>& extre
         max = x > max ? x : max;
         min = x < min ? x : min;
       }
-      if constexpr (sizeof(Bits) == 2) step = unknown(step);
+      if constexpr (sizeof(Bits) == 2) step = load_again(step);
     }
     const auto add = [](Vec<double> x, Vec<double>& to_sum, Vec<double>& to_squares) {
       to_sum += x;

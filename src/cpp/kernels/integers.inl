@@ -232,6 +232,49 @@ std::uint64_t count_integers(const std::byte* p, std::size_t n, Is is) {
   return total;
 }
 
+// Of magnitudes less kLess, the smallest; less 1, that of 0 is the largest of all. Looks no further
+// than it has found a 0, below which there is nothing.
+template <class T, int kLess>
+std::make_unsigned_t<T> least_magnitude(const std::byte* p, std::size_t n) {
+  using S = Signed<T>;
+  using Word = std::make_unsigned_t<T>;
+  constexpr std::size_t kLook = 64 * kWidth<S>;
+  // `sign` has ones where an element is negative.
+  const auto magnitude = [](auto bits, auto sign) { return (bits ^ sign) - sign - kLess; };
+  Word smallest = std::numeric_limits<Word>::max();
+  std::size_t i = 0;
+  while (i + kWidth<S> <= n && smallest != 0) {
+    const std::size_t end = n - i < kLook ? n - (n - i) % kWidth<S> : i + kLook;
+    auto least = broadcast(smallest);
+    for (; i < end; i += kWidth<S>) {
+      const auto x = load<Vec<S>>(p + i * sizeof(S));
+      const auto sign = std::is_signed_v<T> ? x >> (8 * sizeof(S) - 1) : Vec<S>{};
+      const auto found = magnitude((Vec<Word>)x, (Vec<Word>)sign);
+      least = found < least ? found : least;
+    }
+    smallest = min_lane<Word>(least);
+  }
+  for (; i < n && smallest != 0; ++i) {
+    const T x = load<T>(p + i * sizeof(T));
+    const std::uint64_t sign = x < 0 ? ~std::uint64_t{0} : 0;
+    const auto found = static_cast<Word>(magnitude(static_cast<std::uint64_t>(x), sign));
+    smallest = found < smallest ? found : smallest;
+  }
+  return smallest;
+}
+
+// Most tensors of wide integers have no zero.
+template <class T>
+void find_zeros(const std::byte* data, std::size_t n, Block& block) {
+  using Word = std::make_unsigned_t<T>;
+  Word smallest = least_magnitude<T, 0>(data, n);
+  if (smallest == 0) {
+    block.zero = count_integers<T>(data, n, [](auto x) { return x == 0; });
+    smallest = static_cast<Word>(least_magnitude<T, 1>(data, n) + 1);
+  }
+  block.min_abs = static_cast<double>(smallest);
+}
+
 // The limits of an encoding: narrower than those of T where elements were unpacked.
 template <std::integral T>
 struct IntegerRange {
@@ -244,7 +287,7 @@ void reduce_integers(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
   add_integer_moments<T>(data, n, block);
   if constexpr (kLevel == Level::full) {
-    block.zero = count_integers<T>(data, n, [](auto x) { return x == 0; });
+    find_zeros<T>(data, n, block);
     // Most tensors have none of these.
     if (extreme<T>(block.max) == kRange.max) {
       block.saturated = count_integers<T>(data, n, [](auto x) { return x == kRange.max; });
@@ -270,7 +313,10 @@ void reduce_booleans(const std::byte* data, std::size_t n, Block& block) {
   block.sum[0] = block.sum_squares[0] = static_cast<double>(n - falses);
   block.max.u64 = falses < n ? 1 : 0;
   block.min.u64 = falses > 0 ? 0 : 1;
-  if constexpr (kLevel == Level::full) block.zero = falses;
+  if constexpr (kLevel == Level::full) {
+    block.zero = falses;
+    block.min_abs = falses < n ? 1 : 0;
+  }
 }
 
 // Level health of 8-bit exponents, whose one NaN is all ones.

@@ -45,25 +45,29 @@ using E1m2Nibbles = Float4Nibbles<E1m2Magnitudes>;
 // Added to whole numbers to make them positive.
 inline constexpr int kWholeOffset = 16;
 
+inline constexpr std::uint8_t kNoMagnitude = 255;
+
 template <NibbleFormat N>
 struct NibbleTables {
   struct alignas(16) Table {
     std::uint8_t bytes[16] = {};
   };
   Table whole, square, rank, zero, subnormal, saturated;
+  Table magnitude;  // that of 0 is the largest of all
   Number of_rank[16] = {};
   int largest_square = 0;
 
   constexpr NibbleTables() {
     for (int code = 0; code < 16; ++code) {
       const int w = N::whole(code);
-      const int magnitude = w < 0 ? -w : w;
+      const int absolute = w < 0 ? -w : w;
       whole.bytes[code] = static_cast<std::uint8_t>(w + kWholeOffset);
       square.bytes[code] = static_cast<std::uint8_t>(w * w);
       rank.bytes[code] = static_cast<std::uint8_t>(N::rank(code));
       zero.bytes[code] = w == 0;
-      subnormal.bytes[code] = magnitude != 0 && magnitude <= N::kSubnormalUntil;
+      subnormal.bytes[code] = w != 0 && absolute <= N::kSubnormalUntil;
       saturated.bytes[code] = N::saturated(code);
+      magnitude.bytes[code] = static_cast<std::uint8_t>(w == 0 ? kNoMagnitude : absolute);
       of_rank[N::rank(code)] = N::number(code);
       largest_square = w * w > largest_square ? w * w : largest_square;
     }
@@ -108,6 +112,7 @@ void reduce_nibbles(const std::byte* data, std::size_t n, Block& block) {
   NibbleSum saturated{kTables.saturated.bytes};
   Vec<std::uint8_t> max = {};
   Vec<std::uint8_t> min = broadcast<std::uint8_t>(15);
+  Vec<std::uint8_t> least = broadcast(kNoMagnitude);
   const std::size_t n_whole = n / 2 - n / 2 % kVectorBytes;
   for (std::size_t i = 0; i < n_whole; i += kVectorBytes) {
     prefetch_ahead(data + i, kVectorBytes);
@@ -124,16 +129,23 @@ void reduce_nibbles(const std::byte* data, std::size_t n, Block& block) {
       zero.add<true>(low, high);
       subnormal.add<true>(low, high);
       saturated.add<true>(low, high);
+      for (const auto nibbles : {low, high}) {
+        const auto magnitudes = look_up(kTables.magnitude.bytes, nibbles);
+        least = magnitudes < least ? magnitudes : least;
+      }
     }
   }
   std::uint8_t highest = max_lane<std::uint8_t>(max);
   std::uint8_t lowest = min_lane<std::uint8_t>(min);
+  std::uint8_t smallest = min_lane<std::uint8_t>(least);
   for (std::size_t i = 2 * n_whole; i < n; ++i) {
     const int code = static_cast<int>(data[i / 2]) >> (i % 2 * 4) & 15;
     for (NibbleSum* sum : {&whole, &squares, &zero, &subnormal, &saturated}) sum->add_one(code);
     const std::uint8_t rank = kTables.rank.bytes[code];
     highest = rank > highest ? rank : highest;
     lowest = rank < lowest ? rank : lowest;
+    const std::uint8_t magnitude = kTables.magnitude.bytes[code];
+    smallest = magnitude < smallest ? magnitude : smallest;
   }
   clear_counts(block);
   clear_moments(block);
@@ -148,5 +160,6 @@ void reduce_nibbles(const std::byte* data, std::size_t n, Block& block) {
     block.zero = zero.total();
     block.subnormal = subnormal.total();
     block.saturated = saturated.total();
+    if (smallest != kNoMagnitude) block.min_abs = smallest * power_of_two(N::kExponent);
   }
 }

@@ -41,6 +41,7 @@ void Partial::add(Block& block, Level level, NumberKind kind, std::size_t n,
   counts_.zero += block.zero;
   counts_.subnormal += block.subnormal;
   counts_.saturated += block.saturated;
+  add_min_abs(block.min_abs);
   if (block.first_bad >= 0) {
     const auto index = static_cast<std::int64_t>(first_index) + block.first_bad;
     if (counts_.first_bad < 0 || index < counts_.first_bad) counts_.first_bad = index;
@@ -70,6 +71,11 @@ void Partial::add_extremes(Number max, Number min, NumberKind kind) {
   }
 }
 
+void Partial::add_min_abs(double min_abs) {
+  if (min_abs == 0) return;
+  counts_.min_abs = counts_.min_abs == 0 ? min_abs : std::min(counts_.min_abs, min_abs);
+}
+
 void Partial::add(const Partial& other, Element element) {
   const Statistics& from = other.counts_;
   if (from.finite != 0) add_extremes(from.max, from.min, number_kind(element));
@@ -81,6 +87,7 @@ void Partial::add(const Partial& other, Element element) {
   counts_.zero += from.zero;
   counts_.subnormal += from.subnormal;
   counts_.saturated += from.saturated;
+  add_min_abs(from.min_abs);
   if (from.first_bad >= 0 && (counts_.first_bad < 0 || from.first_bad < counts_.first_bad)) {
     counts_.first_bad = from.first_bad;
   }

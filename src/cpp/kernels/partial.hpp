@@ -26,7 +26,11 @@ struct Statistics {
   std::uint64_t zero = 0;
   std::uint64_t subnormal = 0;
   std::uint64_t saturated = 0;
+  double min_abs = 0;           // means nothing unless has_nonzero()
   std::int64_t first_bad = -1;  // flat index; -1: none
+
+  // Of level full. True also in a thread that takes a subnormal min_abs for 0.
+  bool has_nonzero() const { return finite != zero; }
 };
 
 class Partial {
@@ -46,6 +50,7 @@ class Partial {
  private:
   void add(Block& block, Level level, NumberKind kind, std::size_t n, std::uint64_t first_index);
   void add_extremes(Number max, Number min, NumberKind kind);
+  void add_min_abs(double min_abs);
 
   Statistics counts_;  // its moments stay unset until finish()
   ExactSum sum_;

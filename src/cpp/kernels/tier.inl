@@ -54,8 +54,10 @@ using E8m0 = Bfloat16As<Codes16{.min_normal = 0, .max_finite = 0x7f00, .inf = 0x
 #if defined(FASTDUMP_LOOKS_UP_BYTES)
 #include "kernels/nibbles.inl"
 #endif
-#if defined(__AVX512VBMI__)
+#if defined(__AVX512VNNI__)
 #include "kernels/byte_floats.inl"
+#include "kernels/e4m3fn.inl"
+#include "kernels/e8m0fnu.inl"
 #endif
 #include "kernels/float64.inl"
 #include "kernels/codes.inl"
@@ -93,8 +95,8 @@ constexpr void set_nibbles(Tier& tier, Element element) {
 }
 #endif
 
-#if defined(__AVX512VBMI__)
-template <ByteFloatFormat F>
+#if defined(__AVX512VNNI__)
+template <LookedUpFormat F>
 constexpr void set_byte_floats(Tier& tier, Element element) {
   BlockFunction* levels = tier.reduce[static_cast<int>(element)];
   levels[0] = check_byte_floats<F>;
@@ -148,16 +150,22 @@ constexpr Tier make_tier(const char* name) {
   set_complexes<Float16>(tier, Element::complex32);
   set_complexes<Float32>(tier, Element::complex64);
   set_complexes<Float64>(tier, Element::complex128);
-#if defined(__AVX512VBMI__)
-  set_byte_floats<E4m3fnBytes>(tier, Element::float8_e4m3fn);
+#if defined(__AVX512VNNI__)
+  BlockFunction* e4m3fn = tier.reduce[static_cast<int>(Element::float8_e4m3fn)];
+  e4m3fn[0] = check_byte_floats<E4m3fnBytes>;
+  e4m3fn[1] = reduce_e4m3fn<Level::basic>;
+  e4m3fn[2] = reduce_e4m3fn<Level::full>;
+  BlockFunction* e8m0fnu = tier.reduce[static_cast<int>(Element::float8_e8m0fnu)];
+  e8m0fnu[1] = reduce_e8m0fnu<Level::basic>;
+  e8m0fnu[2] = reduce_e8m0fnu<Level::full>;
   set_byte_floats<E5m2Bytes>(tier, Element::float8_e5m2);
   set_byte_floats<Hifloat8Bytes>(tier, Element::hifloat8);
 #else
   set_decoded<E4m3fn, E4m3fnToCodes>(tier, Element::float8_e4m3fn);
   set_decoded<E5m2, E5m2ToFloat16>(tier, Element::float8_e5m2);
   set_decoded<Hifloat8, Hifloat8ToFloat16>(tier, Element::hifloat8);
-#endif
   set_decoded<E8m0, E8m0ToBfloat16>(tier, Element::float8_e8m0fnu);
+#endif
   tier.reduce[static_cast<int>(Element::float8_e8m0fnu)][0] = check_exponents;
 #if defined(FASTDUMP_LOOKS_UP_BYTES)
   set_nibbles<E2m1Nibbles>(tier, Element::float4_e2m1fn);

@@ -19,13 +19,20 @@ inline V load(const void* p) {
   return v;
 }
 
-// p, of which the compiler does not know that it has loaded from there already: clang would take
-// parts of a register that it holds out of it, lane by lane, where a load costs nothing.
+// p, of which the compiler does not know any more what is there.
 inline const std::byte* unknown(const std::byte* p) {
-#if defined(__clang__)
   __asm__("" : "+r"(p));
-#endif
   return p;
+}
+
+// p, from which it is to load again: clang would take parts of a register that it holds out of it,
+// lane by lane, where a load costs nothing.
+inline const std::byte* load_again(const std::byte* p) {
+#if defined(__clang__)
+  return unknown(p);
+#else
+  return p;
+#endif
 }
 
 // Asks for nbytes at p, which loads will need later and which need not be there: no processor looks
@@ -143,6 +150,47 @@ inline Vec<double> smaller(Vec<double> a, Vec<double> b) {
   return (Vec<double>)_mm_min_pd((__m128d)a, (__m128d)b);
 #elif defined(__aarch64__)
   return (Vec<double>)vminq_f64((float64x2_t)a, (float64x2_t)b);
+#endif
+}
+
+// Correctly rounded.
+inline Vec<double> square_root(Vec<double> x) {
+#if defined(__AVX512F__)
+  return (Vec<double>)_mm512_sqrt_pd((__m512d)x);
+#elif defined(__AVX__)
+  return (Vec<double>)_mm256_sqrt_pd((__m256d)x);
+#elif defined(__SSE2__)
+  return (Vec<double>)_mm_sqrt_pd((__m128d)x);
+#elif defined(__aarch64__)
+  return (Vec<double>)vsqrtq_f64((float64x2_t)x);
+#endif
+}
+
+// Of the lanes of a and then those of b, every other one from the first on.
+inline Vec<double> even_lanes(Vec<double> a, Vec<double> b) {
+#if defined(__AVX512F__)
+  const __m512i index = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+  return (Vec<double>)_mm512_permutex2var_pd((__m512d)a, index, (__m512d)b);
+#elif defined(__AVX2__)
+  return (Vec<double>)_mm256_permute4x64_pd(_mm256_unpacklo_pd((__m256d)a, (__m256d)b), 0xd8);
+#elif defined(__SSE2__)
+  return (Vec<double>)_mm_unpacklo_pd((__m128d)a, (__m128d)b);
+#elif defined(__aarch64__)
+  return (Vec<double>)vuzp1q_f64((float64x2_t)a, (float64x2_t)b);
+#endif
+}
+
+// The others.
+inline Vec<double> odd_lanes(Vec<double> a, Vec<double> b) {
+#if defined(__AVX512F__)
+  const __m512i index = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+  return (Vec<double>)_mm512_permutex2var_pd((__m512d)a, index, (__m512d)b);
+#elif defined(__AVX2__)
+  return (Vec<double>)_mm256_permute4x64_pd(_mm256_unpackhi_pd((__m256d)a, (__m256d)b), 0xd8);
+#elif defined(__SSE2__)
+  return (Vec<double>)_mm_unpackhi_pd((__m128d)a, (__m128d)b);
+#elif defined(__aarch64__)
+  return (Vec<double>)vuzp2q_f64((float64x2_t)a, (float64x2_t)b);
 #endif
 }
 

@@ -19,7 +19,7 @@ constexpr std::uint32_t kFma = 12, kPopcnt = 23, kOsxsave = 27, kAvx = 28, kF16c
 constexpr std::uint32_t kBmi1 = 3, kAvx2 = 5, kBmi2 = 8;                                // 7, EBX
 constexpr std::uint32_t kAvx512f = 16, kAvx512dq = 17, kAvx512cd = 28, kAvx512bw = 30;  // 7, EBX
 constexpr std::uint32_t kAvx512vl = 31;                                                 // 7, EBX
-constexpr std::uint32_t kAvx512vbmi = 1;                                                // 7, ECX
+constexpr std::uint32_t kAvx512vbmi = 1, kAvx512vnni = 11;                              // 7, ECX
 // XCR0: the registers that the system saves when it changes threads.
 constexpr std::uint32_t kXmm = 1, kYmm = 2, kMasks = 5, kZmmUpper = 6, kZmm16To31 = 7;
 
@@ -66,7 +66,7 @@ bool cpu_has_avx512() {
   return cpu_has_avx2() && has_all(features().saved, bits(kMasks, kZmmUpper, kZmm16To31)) &&
          has_all(features().leaf_7_ebx,
                  bits(kAvx512f, kAvx512dq, kAvx512cd, kAvx512bw, kAvx512vl)) &&
-         has_all(features().leaf_7_ecx, bits(kAvx512vbmi));
+         has_all(features().leaf_7_ecx, bits(kAvx512vbmi, kAvx512vnni));
 }
 
 }  // namespace fastdump::kernels

@@ -9,7 +9,7 @@ namespace fastdump::kernels {
 // AVX2, FMA, F16C, BMI, BMI2 and POPCNT.
 bool cpu_has_avx2();
 
-// AVX2 and its companions, and AVX-512 F, CD, BW, DQ, VL and VBMI.
+// AVX2 and its companions, and AVX-512 F, CD, BW, DQ, VL, VBMI and VNNI.
 bool cpu_has_avx512();
 
 }  // namespace fastdump::kernels

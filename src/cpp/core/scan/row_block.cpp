@@ -89,6 +89,7 @@ RowBlock::RowBlock(std::optional<Level> level) : level_(level) {
     declare("zero", zero_);
     declare("subnormal", subnormal_);
     declare("saturated", saturated_);
+    declare("min_abs", min_abs_);
     declare("first_bad", first_bad_);
   }
   declare("status", status_, false);
@@ -198,6 +199,7 @@ void RowBlock::add_no_statistics() {
   for (Int64Column* column : {zero_, subnormal_, saturated_, first_bad_}) {
     column->append(std::nullopt);
   }
+  min_abs_->append(std::nullopt);
 }
 
 void RowBlock::add_statistics(const TensorRow& row, Note& note) {
@@ -234,6 +236,7 @@ void RowBlock::add_statistics(const TensorRow& row, Note& note) {
   zero_->append(to_int64(statistics.zero));
   subnormal_->append(to_int64(statistics.subnormal));
   saturated_->append(to_int64(statistics.saturated));
+  min_abs_->append(statistics.has_nonzero() ? std::optional(statistics.min_abs) : std::nullopt);
   first_bad_->append(statistics.first_bad < 0 ? std::nullopt : std::optional(statistics.first_bad));
 }
 
@@ -257,6 +260,7 @@ void RowBlock::add_reported(const ReportedStatistics& reported) {
   if (level_ != Level::full) return;
   zero_->append(count_of(reported.zero));
   for (Int64Column* column : {subnormal_, saturated_, first_bad_}) column->append(std::nullopt);
+  min_abs_->append(std::nullopt);
 }
 
 void RowBlock::end_row(Status status, std::string_view note, std::optional<std::int64_t> offset) {

@@ -53,6 +53,7 @@ class RowBlock {
   Float64Column *max_, *min_, *mean_, *l2norm_;
   Int64Column *nan_, *pos_inf_, *neg_inf_;
   Int64Column *zero_ = nullptr, *subnormal_ = nullptr, *saturated_ = nullptr, *first_bad_ = nullptr;
+  Float64Column* min_abs_ = nullptr;
   TextColumn *status_, *note_, *source_;
   Int64Column *offset_, *state_, *address_ = nullptr;
 };
