@@ -46,8 +46,8 @@ INTEGERS = [
     "neg_inf",
     "offset",
 ]
-FULL_ONLY = ["zero", "subnormal", "saturated", "first_bad"]
-REALS = ["max", "min", "mean", "l2norm"]
+FULL_ONLY = ["zero", "subnormal", "saturated", "min_abs", "first_bad"]
+REALS = ["max", "min", "mean", "l2norm", "min_abs"]
 SHAPES = ["shape", "origin_shape"]
 NAMES = [
     "rank",
@@ -82,6 +82,7 @@ NAMES = [
     "zero",
     "subnormal",
     "saturated",
+    "min_abs",
     "first_bad",
     "status",
     "note",
@@ -95,10 +96,10 @@ MakeArrow = Callable[..., pa.Table]
 
 
 def _field(name: str) -> pa.Field:
-    if name in INTEGERS or name in FULL_ONLY:
-        return pa.field(name, pa.int64())
     if name in REALS:
         return pa.field(name, pa.float64())
+    if name in INTEGERS or name in FULL_ONLY:
+        return pa.field(name, pa.int64())
     if name in SHAPES:
         return pa.field(name, pa.list_(pa.int64()))
     return pa.field(name, pa.string(), nullable=name not in REQUIRED)

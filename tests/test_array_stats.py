@@ -52,6 +52,8 @@ def check_float(stats: TensorStats, array: np.ndarray[Any, Any]) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     assert stats.first_bad == (bad[0] if bad.size else None)
     assert stats.zero == (values == 0).sum()
+    nonzero = np.abs(finite[finite != 0])
+    assert stats.min_abs == (nonzero.min() if nonzero.size else None)
     info = ml_dtypes.finfo(array.dtype)
     assert stats.saturated == (np.abs(finite) == float(info.max)).sum()
     if not finite.size:
@@ -178,13 +180,15 @@ def test_levels() -> None:
     array = np.array([1.0, np.nan, np.inf, -np.inf, 0.0], np.float32)
     health = stats_of(array, level="health")
     assert health == TensorStats(
-        5, None, None, None, None, 1, 1, 1, None, None, None, None, "health"
+        5, None, None, None, None, 1, 1, 1, None, None, None, None, None, "health"
     )
     basic = stats_of(array)
-    assert basic == TensorStats(5, 1.0, 0.0, 0.5, 1.0, 1, 1, 1, None, None, None, None, "basic")
+    assert basic == TensorStats(
+        5, 1.0, 0.0, 0.5, 1.0, 1, 1, 1, None, None, None, None, None, "basic"
+    )
     full = stats_of(array, level="full")
     assert full == dataclasses.replace(
-        basic, zero=1, subnormal=0, saturated=0, first_bad=1, level="full"
+        basic, zero=1, subnormal=0, saturated=0, min_abs=1.0, first_bad=1, level="full"
     )
     with pytest.raises(dataclasses.FrozenInstanceError):
         full.max = 2.0  # type: ignore[misc]

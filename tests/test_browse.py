@@ -578,7 +578,7 @@ def test_one_stays_where_one_is_when_statistics_come(
 
 
 _STATISTICS = ("nan", "pos_inf", "neg_inf", "max", "min", "mean", "l2norm", "count")
-_STATISTICS += ("zero", "subnormal", "saturated", "first_bad")
+_STATISTICS += ("zero", "subnormal", "saturated", "min_abs", "first_bad")
 
 
 def test_leaving_ends_a_scan(demo: DemoDump, monkeypatch: pytest.MonkeyPatch) -> None:

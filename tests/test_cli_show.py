@@ -67,6 +67,9 @@ def test_header_tensors_and_statistics(path: Path, capsys: pytest.CaptureFixture
         "zero": 1,
         "subnormal": 1,
         "saturated": 1,
+        "std": pytest.approx(finite.std(), rel=1e-11),
+        "min_abs": 2.0**-24,
+        "dynamic_range": pytest.approx(np.log2(65504) + 24, rel=1e-15),
         "first_bad": 3,
     }
     assert (y["statistics"]["max"], y["statistics"]["mean"]) == (7, -1)

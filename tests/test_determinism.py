@@ -24,7 +24,7 @@ THREADS = (1, 2, 7)
 ENGINES = ("mmap", "read", "auto")
 COLUMNS = [
     *("path", "io", "index", "count", "max", "min", "mean", "l2norm", "nan", "pos_inf", "neg_inf"),
-    *("zero", "subnormal", "saturated", "first_bad"),
+    *("zero", "subnormal", "saturated", "min_abs", "first_bad"),
 ]
 
 # Prints, for every number of threads and every engine, the statistics as exact text.

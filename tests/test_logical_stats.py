@@ -35,6 +35,7 @@ STATISTICS = [
     "zero",
     "subnormal",
     "saturated",
+    "min_abs",
     "first_bad",
 ]
 

@@ -349,6 +349,26 @@ def test_shares_over_steps(table: StatsTable) -> None:
             assert value == pytest.approx(n / sum(row.count or 0 for row in rows), rel=1e-12)
 
 
+def test_the_widest_dynamic_range_of_a_type(table: StatsTable) -> None:
+    from fastdump._table.health import health_of
+    from fastdump._table.page import types_table
+
+    columns, lines = types_table(table, health_of(table)).shown()
+    titles = [column.title for column in columns]
+    told = {line[0].text: line[titles.index("widest dynamic range")].text for line in lines}
+    widest: dict[str, float] = {}
+    for row in table:
+        if row.dtype in told and row.min_abs:
+            assert row.max is not None
+            assert row.min is not None
+            ratio = math.log2(max(row.max, -row.min)) - math.log2(row.min_abs)
+            widest[row.dtype] = max(ratio, widest.get(row.dtype, 0))
+    assert len(widest) > 1
+    assert told == {dtype: f"{ratio:.1f}" for dtype, ratio in widest.items()}
+    basic = types_table(fastdump.stats(Path(table.roots[0])), health_of(table)).shown()[0]
+    assert "widest dynamic range" not in [column.title for column in basic]
+
+
 def test_root_mean_squares_in_cells(table: StatsTable) -> None:
     figure = table_figures(table)["Root mean square of outputs by step and layer"]
     assert isinstance(figure, ValueMap)

@@ -22,7 +22,7 @@ from fastdump import DumpFormatError, NoTensorError, StatsRow, StatsTable, Tenso
 FORMATS = ("csv", "json", "arrow", "parquet")
 STATISTICS = (
     *("count", "max", "min", "mean", "l2norm", "nan", "pos_inf", "neg_inf"),
-    *("zero", "subnormal", "saturated", "first_bad"),
+    *("zero", "subnormal", "saturated", "min_abs", "first_bad"),
 )
 
 

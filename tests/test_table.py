@@ -52,6 +52,7 @@ NAMES = [
     "zero",
     "subnormal",
     "saturated",
+    "min_abs",
     "first_bad",
     "status",
     "note",
@@ -59,7 +60,7 @@ NAMES = [
     "offset",
     "source",
 ]
-FULL_ONLY = ["zero", "subnormal", "saturated", "first_bad"]
+FULL_ONLY = ["zero", "subnormal", "saturated", "min_abs", "first_bad"]
 
 # Each column's nulls lie elsewhere, and 20 rows are more than two bytes of a validity bitmap.
 N_ROWS = 20

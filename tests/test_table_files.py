@@ -64,6 +64,7 @@ def a_row(text: st.SearchStrategy[str], *, level: str) -> st.SearchStrategy[dict
         optional |= dict.fromkeys(["max", "min", "mean", "l2norm"], st.floats())
     if level == "full":
         optional |= dict.fromkeys(["zero", "subnormal", "saturated", "first_bad"], INT64)
+        optional |= {"min_abs": st.floats()}
     required = {
         "status": st.sampled_from(["ok", "truncated"]),
         "path": TEXT | ODD_TEXT,

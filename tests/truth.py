@@ -200,6 +200,7 @@ class Truth:
     zero: int
     subnormal: int
     saturated: int
+    min_abs: float | int | None
     first_bad: int | None
     max: float | int | None
     min: float | int | None
@@ -237,6 +238,7 @@ def statistics(element: ElementType, codes: Array) -> Truth:
             codes.size,
             *counts,
             saturated=saturated,
+            min_abs=min((abs(number) for number in numbers if number), default=None),
             first_bad=None,
             max=max(numbers, default=None),
             min=min(numbers, default=None),
@@ -264,6 +266,7 @@ def statistics(element: ElementType, codes: Array) -> Truth:
         zero=_weight_where(weights, values == 0),
         subnormal=_weight_where(weights, subnormal),
         saturated=_weight_where(weights, magnitudes == element.largest),
+        min_abs=min((float(size) for size in magnitudes[finite] if size > 0), default=None),
         first_bad=int(bad[0]) if bad.size else None,
         max=float(values[finite].max()) if finite.any() else None,
         min=float(values[finite].min()) if finite.any() else None,
@@ -308,6 +311,7 @@ def _complex_statistics(element: ElementType, codes: Array) -> Truth:
         zero=_weight_where(weights, (parts == 0).all(axis=1)),
         subnormal=_weight_where(weights, subnormal),
         saturated=_weight_where(weights, (size == element.largest).any(axis=1)),
+        min_abs=min((size for size in magnitudes if size > 0), default=None),
         first_bad=int(bad[0]) if bad.size else None,
         max=max(magnitudes, default=None),
         min=min(magnitudes, default=None),
@@ -367,6 +371,10 @@ def assert_true(result: Any, truth: Truth, level: str) -> None:
     for name in ("zero", "subnormal", "saturated", "first_bad"):
         expected = getattr(truth, name) if level == "full" else None
         assert getattr(result, name) == expected, name
+    if level != "full" or truth.min_abs is None:
+        assert result.min_abs is None
+    else:
+        _assert_extreme(result.min_abs, truth.min_abs, truth.is_complex)
     if level == "health":
         assert (result.max, result.min, result.mean, result.l2norm) == (None,) * 4
         return

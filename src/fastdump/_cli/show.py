@@ -79,9 +79,11 @@ def command(
     operators are listed, with the command that shows one of them.
 
     The offset is where a tensor begins in its file, the address where it was on the device.
-    first_bad is the first NaN or Inf, as a flat index and as an index into the stored shape; below
-    it is told which shape the bad values have (rows, columns, a block, one run), and which indices
-    of the first dimension hold them. Of a table of statistics the first 1,000 rows are shown.
+    min_abs is the smallest magnitude that is not 0, dynamic_range log2 of the largest magnitude
+    divided by it. first_bad is the first NaN or Inf, as a flat index and as an index into the
+    stored shape; below it is told which shape the bad values have (rows, columns, a block, one
+    run), and which indices of the first dimension hold them. Of a table of statistics the first
+    1,000 rows are shown.
 
     \b
     Examples:

@@ -19,6 +19,7 @@ from fastdump._words.styles import SUBTLE, inf_style, nan_style
 from fastdump._words.text_table import Cell
 
 MOMENTS = ("max", "min", "mean", "l2norm")
+SPREAD = ("std", "min_abs", "dynamic_range")
 COUNTS = ("nan", "pos_inf", "neg_inf", "zero", "subnormal", "saturated")
 
 _INDENT = " " * 10
@@ -50,6 +51,15 @@ def statistics_lines(row: StatsRow) -> Iterator[list[Cell]]:
         place = f"{row.first_bad:,} {index_text(row.first_bad, row.shape)}".rstrip()
         line += [Cell("  first_bad ", SUBTLE), Cell(place)]
     yield line
+    if row.std is not None:
+        yield [Cell(_INDENT[2:]), *_spread_cells(row)]
+
+
+def _spread_cells(row: StatsRow) -> Iterator[Cell]:
+    for name in SPREAD:
+        number = getattr(row, name)
+        yield Cell(f"  {name} ", SUBTLE)
+        yield Cell("-" if number is None else value_text(number, integer=False, digits=6))
 
 
 def elements_lines(selected: Any, index: str, *, width: int) -> Iterator[list[Cell]]:

@@ -13,6 +13,7 @@ from fastdump._show.index_text import parse_index
 from fastdump._show.tensor_text import (
     COUNTS,
     MOMENTS,
+    SPREAD,
     bad_rows_lines,
     damage_line,
     elements_lines,
@@ -124,7 +125,7 @@ def _elements(tensor: Tensor, index: str | None) -> tuple[str, Any]:
 
 def statistics_document(row: StatsRow) -> dict[str, Any]:
     """Return the statistics of a row for JSON."""
-    names = ("count", *MOMENTS, *COUNTS, "first_bad")
+    names = ("count", *MOMENTS, *COUNTS, *SPREAD, "first_bad")
     return {name: document(getattr(row, name)) for name in names}
 
 

@@ -169,6 +169,7 @@ def types_table(table: ShownTable, health: NDArray[np.int8]) -> TextTable:
     # As floats, sums of hostile counts do not wrap around.
     count = integer_array(table.batch.column("count")).astype(np.float64)
     all_headroom = table.headroom
+    dynamic_range = table.dynamic_range
     lines = []
     for code, name in enumerate(dtypes):
         rows = np.flatnonzero(floats & (dtype == code))
@@ -177,6 +178,7 @@ def types_table(table: ShownTable, health: NDArray[np.int8]) -> TextTable:
         n = float(count[rows].sum())
         headroom = all_headroom[rows]
         known = headroom[np.isfinite(headroom)]
+        widest = np.nanmax(dynamic_range[rows], initial=-np.inf)
         shares = [""] * 3
         if table.level == "full" and n:
             numbers = (
@@ -190,6 +192,7 @@ def types_table(table: ShownTable, health: NDArray[np.int8]) -> TextTable:
                 Cell(f"{len(rows):,}"),
                 Cell(f"{LARGEST_FINITE[name]:.5g}" if name in LARGEST_FINITE else ""),
                 Cell(f"{known.min():.3g}x" if len(known) else ""),
+                Cell(f"{widest:.1f}" if np.isfinite(widest) else ""),
                 *map(Cell, shares),
                 *(Cell(f"{int((health[rows] == state).sum()):,}") for state in (BAD, SATURATED)),
             ]
@@ -202,6 +205,7 @@ _TYPE_COLUMNS = (
     Column("tensors", right=True),
     Column("largest finite", right=True),
     Column("least headroom", right=True),
+    Column("widest dynamic range", right=True),
     Column("zero", right=True),
     Column("subnormal", right=True),
     Column("saturated", right=True),

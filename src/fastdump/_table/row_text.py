@@ -82,6 +82,10 @@ def _headroom_cell(row: StatsRow) -> Cell:
     return Cell(f"{number:,.0f}x" if 100 <= number < 1e9 else f"{digits}x")
 
 
+def _dynamic_range_cell(row: StatsRow) -> Cell:
+    return Cell("" if row.dynamic_range is None else f"{row.dynamic_range:.1f}")
+
+
 _COLUMNS: dict[str, _Made] = {
     "rank": _number("rank"),
     "time": _text("time"),
@@ -111,6 +115,7 @@ _COLUMNS: dict[str, _Made] = {
     "min": _moment("min", 4),
     "mean": _moment("mean", 3),
     "l2norm": _moment("l2norm"),
+    "std": _moment("std"),
     "nan": (
         Column("nan", right=True, drop_order=10),
         lambda row: number_cell(row.nan, nan_style(row.nan or 0)),
@@ -122,6 +127,8 @@ _COLUMNS: dict[str, _Made] = {
         Column("saturated", right=True, drop_order=2),
         lambda row: number_cell(row.saturated, DOUBTFUL if row.saturated else ""),
     ),
+    "min_abs": _moment("min_abs"),
+    "dynamic_range": (Column("dynamic_range", right=True), _dynamic_range_cell),
     "first_bad": _number("first_bad", 2),
     "status": (
         Column("status", min_width=12),

@@ -20,7 +20,7 @@ LEVELS: Final = ("header", "health", "basic", "full")
 _LEVEL_OF: Final = {
     **dict.fromkeys(("count", "nan", "pos_inf", "neg_inf"), "health"),
     **dict.fromkeys(("max", "min", "mean", "l2norm"), "basic"),
-    **dict.fromkeys(("zero", "subnormal", "saturated", "first_bad"), "full"),
+    **dict.fromkeys(("zero", "subnormal", "saturated", "min_abs", "first_bad"), "full"),
 }
 
 # The type of a column and whether it may have nulls, by the type of the record's field.

@@ -30,6 +30,7 @@ from fastdump._table.row import StatsRow, row_of_table
 from fastdump._table.schema import COLUMN, KIND, LEVELS
 from fastdump._table.selected import absence_text, selected_rows
 from fastdump._table.severity import BadValues, headroom_of, worst_first
+from fastdump._table.spread import dynamic_ranges, standard_deviations
 from fastdump._table.unsettled import Unsettled
 from fastdump._words.quantities import counted, size_text, skipped_text
 
@@ -60,8 +61,8 @@ class StatsTable(ColumnTable[StatsRow]):
     """Statistics of tensors, one row a tensor. Immutable.
 
     `stats` and `read_stats` return it. Rows are in the order of execution. `StatsRow` lists the
-    columns; a table of level "full" has four more than the others: ``zero``, ``subnormal``,
-    ``saturated`` and ``first_bad``. `StatsRow.tensor` returns the tensor of a row.
+    columns; a table of level "full" has five more than the others: ``zero``, ``subnormal``,
+    ``saturated``, ``min_abs`` and ``first_bad``. `StatsRow.tensor` returns the tensor of a row.
 
     A table supports the Arrow C stream protocol, so pandas, polars, DuckDB and pyarrow accept it:
     ``pyarrow.table(t)``, ``polars.DataFrame(t)``, ``duckdb.sql("from t")``.
@@ -328,6 +329,22 @@ class StatsTable(ColumnTable[StatsRow]):
         infinite if all are zero, NaN if a row has no such element, or is not of a floating type.
         """
         return headroom_of(self._batch)
+
+    @property
+    def std(self) -> NDArray[np.float64]:
+        """Standard deviation of the finite elements, shape (rows,).
+
+        NaN if it is not known; `StatsRow.std` says how accurate it is.
+        """
+        return standard_deviations(self._batch)
+
+    @property
+    def dynamic_range(self) -> NDArray[np.float64]:
+        """log2 of the largest magnitude divided by the smallest that is not 0, shape (rows,).
+
+        NaN if a row has no such elements, and in tables below level "full".
+        """
+        return dynamic_ranges(self._batch)
 
     @property
     def bad_values(self) -> BadValues:
