@@ -37,9 +37,10 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return small, path
 
 
-# A child that waits for a thread that it has not got never ends: the alarm ends it.
+# A child that waits for a thread that it has not got never ends: the alarm ends it, and says where
+# it waited.
 FORKS = """
-import os, signal, sys, threading, warnings
+import faulthandler, os, signal, sys, threading, warnings
 import fastdump
 from fastdump import _core
 
@@ -48,6 +49,10 @@ small, huge = sys.argv[1:]
 scan = _core.Scan(
     [os.fsencode(huge)], level="basic", threads=1, engine="auto", logical=False,
     follow_links=False, selection=fastdump.Selection().native())
+
+def limit_time():
+    faulthandler.register(signal.SIGALRM, chain=True)
+    signal.alarm(300)
 
 def use_all():
     table = fastdump.stats(small)
@@ -61,7 +66,7 @@ def fork(work):
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         assert code == 7, code
         return
-    signal.alarm(300)
+    limit_time()
     work()
     sys.exit(7)
 """
@@ -103,7 +108,7 @@ class EnoughError(Exception):
 def on_progress(progress):
     fork(use_all)
     if os.fork() == 0:
-        signal.alarm(300)
+        limit_time()
         return  # into the scan
     code = os.waitstatus_to_exitcode(os.wait()[1])
     assert code == 5, code
