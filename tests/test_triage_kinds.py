@@ -78,6 +78,27 @@ def test_headroom_is_half_of_float16(value: float, kinds: list[str], tmp_path: P
     assert kinds_of(fastdump.triage(tmp_path)) == kinds
 
 
+@pytest.mark.parametrize(
+    ("least", "words"),
+    [
+        (2.0**-10, "scaled down by up to 16, all stay normal"),
+        (-(2.0**-9) + 2.0**-20, "scaled down by up to 16, all stay normal"),
+        (2.0**-13, "scaled down by up to 2, all stay normal"),
+        (-(2.0**-13) + 2.0**-24, "scaled down, the smallest, 0.000122, is subnormal"),
+        (2.0**-24, "scaled down, the smallest, 5.96e-08, is subnormal"),
+    ],
+)
+def test_headroom_says_whether_scaling_down_helps(least: float, words: str, tmp_path: Path) -> None:
+    dump = SmallDump(tmp_path)
+    x, w = np.ones((4, 8), np.float16), noise(8, 8)
+    x[0] = [0, -0.0, least, 1, 2, -52403.0, 40000, 3]
+    assert x[0, 2] == least
+    dump.op("MatMulV2 a", [w, w], [x])
+    (found,) = fastdump.triage(tmp_path).findings
+    assert found.kind == "headroom"
+    assert f"values reach 80% of what float16 holds; {words}" in " ".join(str(found).split())
+
+
 def test_headroom_is_told_once_where_it_began(tmp_path: Path) -> None:
     dump = SmallDump(tmp_path)
     x, w = noise(4, 8), noise(8, 8)

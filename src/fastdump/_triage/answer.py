@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +10,15 @@ from fastdump._array.elements import LARGEST_FINITE
 from fastdump._op_name import in_layer
 from fastdump._table.row import StatsRow
 from fastdump._triage.harmless import ABSORBED, MASK, PADDING, UNINITIALISED
-from fastdump._triage.kinds import HEADROOM, INF, NAN, NORM_JUMP, SATURATED, ZEROS
+from fastdump._triage.kinds import (
+    HEADROOM,
+    INF,
+    NAN,
+    NORM_JUMP,
+    SATURATED,
+    SMALLEST_NORMAL,
+    ZEROS,
+)
 from fastdump._triage.records import Finding, OperatorRun, Origin, Suppressed
 from fastdump._triage.sentence import place_text
 from fastdump._words import catalogue as say
@@ -142,6 +151,18 @@ def _facts(finding: Finding) -> Iterator[tuple[str, str]]:
         yield say.ABOUT_REPEATS(), _again(finding.also)
 
 
+def _near_limit(row: StatsRow, dtype: str, largest: float) -> str:
+    """Tell how near the largest value is, and whether scaling down would cost the smallest."""
+    share = f"{max(abs(row.max or 0.0), abs(row.min or 0.0)) / largest:.0%}"
+    if row.min_abs is None or dtype != "float16":
+        return say.VALUES_NEAR_LIMIT(share=share, dtype=dtype)
+    least = number_text(row.min_abs)
+    if row.min_abs < 2 * SMALLEST_NORMAL:
+        return say.VALUES_MAY_NOT_BE_SCALED(share=share, dtype=dtype, least=least)
+    factor = 2 ** math.floor(math.log2(row.min_abs / SMALLEST_NORMAL))
+    return say.VALUES_MAY_BE_SCALED(share=share, dtype=dtype, factor=factor)
+
+
 def _what(kind: str, origin: Origin) -> str:
     row, damage = origin.tensor, origin.damage
     dtype = row.dtype or ""
@@ -151,8 +172,7 @@ def _what(kind: str, origin: Origin) -> str:
             n=row.saturated, size=row.count, dtype=dtype, largest=number_text(largest)
         )
     if kind == HEADROOM.name:
-        reach = max(abs(row.max or 0.0), abs(row.min or 0.0))
-        return say.VALUES_NEAR_LIMIT(share=f"{reach / largest:.0%}", dtype=dtype)
+        return _near_limit(row, dtype, largest)
     if origin.jump is not None:
         ratio, usual = origin.jump
         if ratio > 1:

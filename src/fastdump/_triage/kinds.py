@@ -51,6 +51,9 @@ JUMP_MIN_LAYERS: Final = 3
 HEADROOM_SHARE: Final = 0.5
 """The share of float16's 65504 from which on less than a factor of two is left."""
 
+SMALLEST_NORMAL: Final = 2.0**-14
+"""The smallest float16 of full precision."""
+
 MIN_ELEMENTS: Final = 16
 """Smaller tensors (flags, scales, losses) say nothing by being zero, or by their size."""
 

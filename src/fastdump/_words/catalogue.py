@@ -127,6 +127,12 @@ ELEMENTS_BAD_MIXED_AT = Sentence("{n} of {size} {dtype} elements are bad ({count
 VALUES_BAD = Sentence("{dtype} {shape} with {bad}")
 VALUES_AT_LIMIT = Sentence("{n} of {size} values are at the limit of {dtype}, {largest}")
 VALUES_NEAR_LIMIT = Sentence("values reach {share} of what {dtype} holds")
+VALUES_MAY_BE_SCALED = Sentence(
+    "values reach {share} of what {dtype} holds; scaled down by up to {factor}, all stay normal"
+)
+VALUES_MAY_NOT_BE_SCALED = Sentence(
+    "values reach {share} of what {dtype} holds; scaled down, the smallest, {least}, is subnormal"
+)
 VALUES_LARGER = Sentence("values are {ratio} times larger than {usual}")
 VALUES_SMALLER = Sentence("values are {ratio} times smaller than {usual}")
 ON_OTHER_RANKS = Sentence("on other ranks")

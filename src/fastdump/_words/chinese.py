@@ -137,6 +137,13 @@ CHINESE: Final[dict[str, str]] = {
         "{size} 个值中有 {n} 个达到 {dtype} 的上限 {largest}"
     ),
     "values reach {share} of what {dtype} holds": "数值达到 {dtype} 上限的 {share}",
+    "values reach {share} of what {dtype} holds; scaled down by up to {factor}, all stay normal": (
+        "数值达到 {dtype} 上限的 {share}；缩小至多 {factor} 倍时，仍都是规格化数"
+    ),
+    (
+        "values reach {share} of what {dtype} holds; scaled down, the smallest, {least}, is"
+        " subnormal"
+    ): ("数值达到 {dtype} 上限的 {share}；再缩小，最小的 {least} 就是次规格化数"),
     "values are {ratio} times larger than {usual}": "数值是{usual}的 {ratio} 倍",
     "values are {ratio} times smaller than {usual}": "数值是{usual}的 {ratio} 分之一",
     "on other ranks": "其他 rank",
