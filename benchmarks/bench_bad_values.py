@@ -16,8 +16,8 @@ from benchmarks.report import Report, Row, at_least
 from benchmarks.scale import (
     ALL_THREADS,
     BLOCK_NBYTES,
+    FILE_NBYTES,
     MIB,
-    PAIR_FILE_NBYTES,
     ROUNDS,
     THREADS,
     binary_size,
@@ -41,7 +41,7 @@ def _file(directory: Path, dtype: str, one_in: int) -> Iterator[LargeFile]:
     folder = directory / f"one_in_{one_in}"
     folder.mkdir(exist_ok=True)
     block = elements(dtype, one_in=one_in)
-    with large_file(folder, dtype, block, PAIR_FILE_NBYTES, piece_nbytes=8 * MIB) as written:
+    with large_file(folder, dtype, block, FILE_NBYTES, piece_nbytes=8 * MIB) as written:
         yield written
 
 
@@ -76,7 +76,7 @@ def test_bad_values(
 ) -> None:
     (row,) = fastdump.stats(bad.path)
     n_block = n_elements(bad.dtype, BLOCK_NBYTES)
-    n_bad = -(-n_block // one_in) * (PAIR_FILE_NBYTES // BLOCK_NBYTES)
+    n_bad = -(-n_block // one_in) * (FILE_NBYTES // BLOCK_NBYTES)
     assert (row.nan or 0) + (row.pos_inf or 0) + (row.neg_inf or 0) == n_bad
     buffer_nbytes = plain_reader.fastest_buffer(bad.path, threads)
     timings = side_by_side(
@@ -96,7 +96,7 @@ def test_bad_values(
         Row(
             section="bad values",
             what=f"{bad.dtype}, {_WORDS[one_in]}",
-            size=binary_size(PAIR_FILE_NBYTES),
+            size=binary_size(FILE_NBYTES),
             threads=threads,
             gb_per_s=bad.nbytes / timings.median("fastdump") / 1e9,
             plain_read_gb_per_s=bad.nbytes / timings.median("plain read") / 1e9,
@@ -112,9 +112,7 @@ def test_bad_values(
 @pytest.fixture(scope="module")
 def codes(request: pytest.FixtureRequest, directory: Path) -> Iterator[LargeFile]:
     block = random_codes()
-    with large_file(
-        directory, request.param, block, PAIR_FILE_NBYTES, piece_nbytes=8 * MIB
-    ) as file:
+    with large_file(directory, request.param, block, FILE_NBYTES, piece_nbytes=8 * MIB) as file:
         yield file
 
 
@@ -140,7 +138,7 @@ def test_random_codes(
         Row(
             section="bad values",
             what=f"{codes.dtype}, random codes",
-            size=binary_size(PAIR_FILE_NBYTES),
+            size=binary_size(FILE_NBYTES),
             threads=threads,
             gb_per_s=codes.nbytes / timings.median("fastdump") / 1e9,
             plain_read_gb_per_s=codes.nbytes / timings.median("plain read") / 1e9,

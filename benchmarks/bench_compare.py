@@ -21,8 +21,8 @@ from benchmarks.report import Report, Requirement, Row
 from benchmarks.scale import (
     ALL_THREADS,
     BLOCK_NBYTES,
+    FILE_NBYTES,
     MIB,
-    PAIR_FILE_NBYTES,
     ROUNDS,
     THREADS,
     binary_size,
@@ -68,7 +68,7 @@ def pair(request: pytest.FixtureRequest, directory: Path) -> Iterator[Pair]:
     else:
         block = _near(type_b, type_a)
     # As many elements in both, the larger side of the usual size.
-    n = min(n_elements(dtype, PAIR_FILE_NBYTES) for dtype in (type_a, type_b))
+    n = min(n_elements(dtype, FILE_NBYTES) for dtype in (type_a, type_b))
     sizes = [n // n_elements(dtype, MIB) * MIB for dtype in (type_a, type_b)]
     folders = [directory / side for side in "ab"]
     for folder in folders:
@@ -139,7 +139,7 @@ def test_compare(
         Row(
             section="compare",
             what=name,
-            size=f"2 x {binary_size(PAIR_FILE_NBYTES)}" if a.dtype == b.dtype else "",
+            size=f"2 x {binary_size(FILE_NBYTES)}" if a.dtype == b.dtype else "",
             threads=threads,
             gb_per_s=nbytes / timings.median("fastdump") / 1e9,
             plain_read_gb_per_s=nbytes / timings.median("plain read") / 1e9,

@@ -13,7 +13,7 @@ def _is_set(name: str) -> bool:
 
 # For a look, or to see that the benchmarks work; too short to judge by.
 QUICK = _is_set("FASTDUMP_BENCH_QUICK")
-# What `make bench-full` sets: larger and more files in fewer rounds. A quick run stays quick.
+# What `make bench-full` sets: more files in fewer rounds. A quick run stays quick.
 FULL = _is_set("FASTDUMP_BENCH_FULL") and not QUICK
 
 MIB = 1 << 20
@@ -26,9 +26,7 @@ THREADS = sorted({1, ALL_THREADS})
 # Powers of two below all threads, to see how speed grows with them.
 THREAD_COUNTS = sorted({1 << i for i in range((ALL_THREADS - 1).bit_length())} | set(THREADS))
 
-FILE_NBYTES = 64 * MIB if QUICK else 2 * GIB if FULL else GIB
-# Of benchmarks that read two files, or write two.
-PAIR_FILE_NBYTES = 64 * MIB if QUICK else GIB
+FILE_NBYTES = 64 * MIB if QUICK else GIB
 # A file is this many random bytes again and again. numpy, which is slow, gets them once.
 BLOCK_NBYTES = 16 * MIB
 # Peers that compute on all cores get more, for it must not stay in a cache.
