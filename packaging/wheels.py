@@ -38,6 +38,7 @@ shared = os.path.join(get("LIBDIR") or "", get("LDLIBRARY") or "")
 print(json.dumps({
     "tag": "cp%d%d" % sys.version_info[:2],
     "include": sysconfig.get_path("include"),
+    "machine": get("MULTIARCH") or "",
     "library": shared if get("Py_ENABLE_SHARED") else os.path.realpath(sys.executable),
     "sizes": [get("SIZEOF_" + name) for name in ("VOID_P", "LONG", "SIZE_T", "WCHAR_T", "TIME_T")],
     "free_threaded": bool(get("Py_GIL_DISABLED")),
@@ -60,11 +61,15 @@ class Python:
         As in the names of wheels: "cp311".
     symbols
         What it exports.
+    config
+        The folder of pyconfig.h where the headers look for it by the name of the machine, as
+        Debian's do: "/usr/include/x86_64-linux-gnu/python3.11".
     """
 
     program: str
     tag: str
     symbols: frozenset[str]
+    config: Path | None
 
 
 def read_python(program: str) -> Python | None:
@@ -80,9 +85,13 @@ def read_python(program: str) -> Python | None:
         return None
     if told["sizes"] != SIZES:
         raise WheelError(f"{program} has types of {told['sizes']} bytes instead of {SIZES}")
+    include = Path(told["include"])
+    config = include.parent / told["machine"] / include.name
+    has_config = told["machine"] != "" and (config / "pyconfig.h").is_file()
     with Path(told["library"]).open("rb") as file:
         symbols = ELFFile(file).get_section_by_name(".dynsym").iter_symbols()
-        return Python(program, told["tag"], frozenset(symbol.name for symbol in symbols))
+        names = frozenset(symbol.name for symbol in symbols)
+    return Python(program, told["tag"], names, config if has_config else None)
 
 
 def find_pythons() -> list[Python]:
@@ -119,6 +128,14 @@ def compile_wheel(python: Python, platform: str, into: Path) -> Path:
         "SKBUILD_INSTALL_STRIP": "false",  # by the linker: this machine's strip knows its own alone
         "SKBUILD_CMAKE_DEFINE": ";".join(f"{name}={value}" for name, value in definitions.items()),
     }
+    if python.config:
+        # Not all of /usr/include: zig brings the C library's headers.
+        headers = objects / "include"
+        link = headers / f"{platform}-linux-gnu" / python.config.name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(python.config)
+        environment["CXXFLAGS"] = f"{os.environ.get('CXXFLAGS', '')} -isystem {headers}"
     subprocess.run(
         [python.program, "-c", BUILD, into], cwd=ROOT, env=environment, check=True, text=True
     )
