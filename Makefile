@@ -103,7 +103,7 @@ docs: $(VENV)/docs  ## the documentation as a site, with every command and docst
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo 'build/site/index.html'
 
-lint: $(VENV)/lint  ## formatting, types, stubs, spelling, compiler warnings
+lint: $(VENV)/lint  ## formatting, types, stubs, spelling, workflows, compiler warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -111,6 +111,7 @@ lint: $(VENV)/lint  ## formatting, types, stubs, spelling, compiler warnings
 	@$(BIN)/clang-format --dry-run -Werror $(CPP)
 	@! grep -nE '^.{101}' $(CPP)
 	$(BIN)/codespell
+	$(BIN)/zizmor --offline --quiet .github/workflows
 	$(WORKFLOW) lint
 
 tidy: $(VENV)/tidy  ## clang-tidy on the core
