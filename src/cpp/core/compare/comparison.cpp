@@ -90,9 +90,32 @@ struct OpenedSource {
   int error = 0;
 };
 
+// A file of no more is read whole, once for all of its tensors: that takes one read and one look at
+// its state, not both for each.
+constexpr std::size_t kSmallFileNbytes = std::size_t{64} << 10;
+
+bool may_be_of_small_file(const TensorPlace& place) {
+  const std::uint64_t n_bits = kSmallFileNbytes * 8;
+  return place.offset < kSmallFileNbytes &&
+         place.n_elements <= n_bits / static_cast<std::uint64_t>(place.dtype->bits);
+}
+
+// nullptr if it is larger, not in that state, or cannot be read.
+std::shared_ptr<Source> read_small_file(const File& file, FileState state) {
+  auto bytes = std::make_unique_for_overwrite<std::byte[]>(kSmallFileNbytes);
+  const ReadResult read = read_some_at(file, {bytes.get(), kSmallFileNbytes}, 0);
+  FileStatus status;
+  if (read.error != 0 || file.status(status) != 0) return nullptr;
+  if (read.nbytes != status.nbytes || state_of(status) != state) return nullptr;
+  return std::make_shared<Source>(std::move(bytes), read.nbytes);
+}
+
 OpenedSource open_source(const TensorPlace& place) {
   File file(place.path.c_str());
   if (file.error() != 0) return {nullptr, file.error()};
+  if (may_be_of_small_file(place)) {
+    if (auto small = read_small_file(file, place.state)) return {std::move(small), 0};
+  }
   return {std::make_shared<Source>(std::move(file), place.state), 0};
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "core/io/file.hpp"
 #include "core/io/mapping.hpp"
@@ -33,6 +34,11 @@ class Source {
   // page guard is installed.
   explicit Source(std::span<const std::byte> memory)
       : is_memory_(true), size_{memory.size(), 0}, is_size_known_(true), head_(memory) {}
+  // Bytes that are read already, and that the source keeps.
+  Source(std::unique_ptr<const std::byte[]> bytes, std::size_t nbytes)
+      : Source(std::span(bytes.get(), nbytes)) {
+    kept_ = std::move(bytes);
+  }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
@@ -78,6 +84,7 @@ class Source {
   mutable Size size_;
   mutable std::atomic<bool> is_size_known_ = false;
   const std::span<const std::byte> head_;  // what is known of a file; all that is in memory
+  std::unique_ptr<const std::byte[]> kept_;
   std::once_flag map_once_;
   std::unique_ptr<Mapping> mapping_;
   std::atomic<bool> is_mapped_ = false;
