@@ -21,91 +21,60 @@ inline void keep_extremes(V& max, V& min, V x, Mask finite) {
   }
 }
 
+// Of pairs that are finite on both sides.
 template <class Bits, Bits kInf>
 struct CodePairs {
   using Word = std::make_unsigned_t<Bits>;
   static constexpr Bits kMagnitude = std::numeric_limits<Bits>::max();
   static constexpr int kSignShift = 8 * sizeof(Bits) - 1;
 
-  // Of the pairs that are finite on both sides.
-  struct Found {
-    Word ulp_max = 0;
-    Bits max_x = std::numeric_limits<Bits>::min();
-    Bits min_x = std::numeric_limits<Bits>::max();
-    Bits max_y = std::numeric_limits<Bits>::min();
-    Bits min_y = std::numeric_limits<Bits>::max();
-    bool any_bad = false;
+  Vec<Word> distance_max = {};
+  Vec<Bits> max_x = broadcast(std::numeric_limits<Bits>::min());
+  Vec<Bits> min_x = broadcast(std::numeric_limits<Bits>::max());
+  Vec<Bits> max_y = broadcast(std::numeric_limits<Bits>::min());
+  Vec<Bits> min_y = broadcast(std::numeric_limits<Bits>::max());
 
-    void add(Bits x, Bits y) {
-      if ((x & kMagnitude) >= kInf || (y & kMagnitude) >= kInf) {
-        any_bad = true;
-        return;
-      }
-      x = static_cast<Bits>(order_of<Bits>(x & kMagnitude, x >> kSignShift));
-      y = static_cast<Bits>(order_of<Bits>(y & kMagnitude, y >> kSignShift));
-      const auto up = static_cast<Word>(static_cast<Word>(x) - static_cast<Word>(y));
-      const auto distance = x > y ? up : static_cast<Word>(0 - up);
-      ulp_max = distance > ulp_max ? distance : ulp_max;
-      add_one<Bits>(x, max_x, min_x);
-      add_one<Bits>(y, max_y, min_y);
-    }
-  };
-
-  Found found;
-
-  // Whether there is a NaN or Inf among n more pairs.
-  bool add(const std::byte* a, const std::byte* b, std::size_t n) {
-    Found more = find<false>(a, b, n);
-    if (more.any_bad) more = find<true>(a, b, n);
-    found.ulp_max = more.ulp_max > found.ulp_max ? more.ulp_max : found.ulp_max;
-    found.max_x = more.max_x > found.max_x ? more.max_x : found.max_x;
-    found.min_x = more.min_x < found.min_x ? more.min_x : found.min_x;
-    found.max_y = more.max_y > found.max_y ? more.max_y : found.max_y;
-    found.min_y = more.min_y < found.min_y ? more.min_y : found.min_y;
-    return more.any_bad;
-  }
-
-  // Without kBad nothing is left out, and all that any_bad has to say is whether something should
-  // have been: NaN and Inf order beyond the others.
+  // Adds a register of pairs. Without kBad nothing is left out, and any_bad() tells whether
+  // something should have been: NaN and Inf order beyond the others.
   template <bool kBad>
-  static Found find(const std::byte* a, const std::byte* b, std::size_t n) {
-    Found found;
-    const std::size_t whole = n - n % kWidth<Bits>;
-    Vec<Word> ulp_max = {};
-    auto max_x = broadcast(found.max_x);
-    auto min_x = broadcast(found.min_x);
-    auto max_y = broadcast(found.max_y);
-    auto min_y = broadcast(found.min_y);
-    for (std::size_t i = 0; i < whole; i += kWidth<Bits>) {
-      const auto x = load<Vec<Bits>>(a + i * sizeof(Bits));
-      const auto y = load<Vec<Bits>>(b + i * sizeof(Bits));
-      const auto magnitude_x = x & kMagnitude;
-      const auto magnitude_y = y & kMagnitude;
-      const auto order_x = order_of<Vec<Bits>>(magnitude_x, x >> kSignShift);
-      const auto order_y = order_of<Vec<Bits>>(magnitude_y, y >> kSignShift);
-      const auto high = order_x > order_y ? order_x : order_y;
-      const auto low = order_x > order_y ? order_y : order_x;
-      auto distance = (Vec<Word>)high - (Vec<Word>)low;
-      const auto finite = (magnitude_x < kInf) & (magnitude_y < kInf);
-      if constexpr (kBad) distance &= (Vec<Word>)finite;
-      ulp_max = distance > ulp_max ? distance : ulp_max;
-      keep_extremes<kBad>(max_x, min_x, order_x, finite);
-      keep_extremes<kBad>(max_y, min_y, order_y, finite);
-    }
-    found.ulp_max = max_lane<Word>(ulp_max);
-    found.max_x = max_lane<Bits>(max_x);
-    found.min_x = min_lane<Bits>(min_x);
-    found.max_y = max_lane<Bits>(max_y);
-    found.min_y = min_lane<Bits>(min_y);
-    if (whole != 0) {
-      found.any_bad = kBad || found.max_x >= kInf || found.min_x <= -kInf || found.max_y >= kInf ||
-                      found.min_y <= -kInf;
-    }
-    for (std::size_t i = whole; i < n; ++i) {
-      found.add(load<Bits>(a + i * sizeof(Bits)), load<Bits>(b + i * sizeof(Bits)));
-    }
-    return found;
+  void add(const std::byte* a, const std::byte* b) {
+    const auto x = load<Vec<Bits>>(a);
+    const auto y = load<Vec<Bits>>(b);
+    const auto magnitude_x = x & kMagnitude;
+    const auto magnitude_y = y & kMagnitude;
+    const auto order_x = order_of<Vec<Bits>>(magnitude_x, x >> kSignShift);
+    const auto order_y = order_of<Vec<Bits>>(magnitude_y, y >> kSignShift);
+    const auto high = order_x > order_y ? order_x : order_y;
+    const auto low = order_x > order_y ? order_y : order_x;
+    auto distance = (Vec<Word>)high - (Vec<Word>)low;
+    const auto finite = (magnitude_x < kInf) & (magnitude_y < kInf);
+    if constexpr (kBad) distance &= (Vec<Word>)finite;
+    distance_max = distance > distance_max ? distance : distance_max;
+    keep_extremes<kBad>(max_x, min_x, order_x, finite);
+    keep_extremes<kBad>(max_y, min_y, order_y, finite);
   }
+
+  // Adds n pairs.
+  void add(const std::byte* a, const std::byte* b, std::size_t n) {
+    constexpr std::size_t kStep = kWidth<Bits>;
+    std::size_t i = 0;
+    for (; i + kStep <= n; i += kStep) add<true>(a + i * sizeof(Bits), b + i * sizeof(Bits));
+    if (i == n) return;
+    // What no pair has is a NaN.
+    alignas(kVectorBytes) std::byte last_a[kVectorBytes];
+    alignas(kVectorBytes) std::byte last_b[kVectorBytes];
+    store(last_a, broadcast(kMagnitude));
+    store(last_b, broadcast(kMagnitude));
+    std::memcpy(last_a, a + i * sizeof(Bits), (n - i) * sizeof(Bits));
+    std::memcpy(last_b, b + i * sizeof(Bits), (n - i) * sizeof(Bits));
+    add<true>(last_a, last_b);
+  }
+
+  bool any_bad() const {
+    return any_lane((max_x >= kInf) | (min_x <= -kInf) | (max_y >= kInf) | (min_y <= -kInf));
+  }
+
+  std::uint64_t ulp_max() const { return max_lane<Word>(distance_max); }
 
   static Bits code_of(Bits order) {
     return static_cast<Bits>(order < 0 ? ~kMagnitude | -order : order);
@@ -137,7 +106,7 @@ std::uint64_t narrow_ulp_max(const std::byte* a, const std::byte* b, std::size_t
     D::decode(b + first * D::kBits / 8, count, codes_b);
     codes.add(codes_a, codes_b, count);
   }
-  return codes.found.ulp_max;
+  return codes.ulp_max();
 }
 
 // A sign bit and seven bits of magnitude.

@@ -53,14 +53,6 @@ concept LaneLoader = requires(const std::byte* p) {
   { L::at(p) } -> std::same_as<Vec<double>>;
 };
 
-// Gives kWidth<double> elements of both sides from pair i on.
-template <class S>
-concept PairSource = requires(const S& source, std::size_t i) {
-  source.prefetch_next(i);
-  { source.x(i) } -> std::same_as<Vec<double>>;
-  { source.y(i) } -> std::same_as<Vec<double>>;
-};
-
 // Elements of four bits, of which a register looks up what each adds to a statistic.
 template <class N>
 concept NibbleFormat = requires(int code) {

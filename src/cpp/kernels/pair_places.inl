@@ -5,15 +5,23 @@
 template <class Is>
 inline std::int64_t find_pair(const PairOperands& operands, std::size_t n, const PairScale& scale,
                               Is is) {
+  const bool scaled = scale.x != 1 || scale.y != 1 || scale.error != 1;
+  const bool given = scaled || terms_of(operands.a, operands.b) == Terms::given;
   PairPiece piece;
   for (std::size_t first = 0; first < n; first += kPieceElements) {
     const std::size_t count = n - first < kPieceElements ? n - first : kPieceElements;
-    fill_scaled(operands, first, count, scale, piece);
+    if (scaled) {
+      fill_scaled(operands, first, count, scale, piece);
+    } else {
+      fill(operands, first, count, piece);
+    }
     const std::size_t padded = pad(piece, count);
     for (std::size_t i = 0; i < padded; i += kWidth<double>) {
-      const LaneArray<std::int64_t> hits(is(load<Vec<double>>(piece.x + i),
-                                            load<Vec<double>>(piece.y + i),
-                                            load<Vec<double>>(piece.error + i)));
+      const auto x = load<Vec<double>>(piece.x + i);
+      const auto y = load<Vec<double>>(piece.y + i);
+      const PairMask found = is(x, y, given ? load<Vec<double>>(piece.error + i) : absolute(x - y));
+      if (!any_lane(found)) continue;
+      const LaneArray<std::int64_t> hits(found);
       for (std::size_t lane = 0; lane < kWidth<double>; ++lane) {
         if (hits.lanes[lane] != 0) return static_cast<std::int64_t>(first + i + lane);
       }

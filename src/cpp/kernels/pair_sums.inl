@@ -56,66 +56,49 @@ inline Vec<double> relative_error(Vec<double> error, Vec<double> y) {
   return (Vec<double>)((PairMask)(error / size) & (size > 0x1p-52));
 }
 
-// Where x and y come from: a piece, or elements of one type as they lie in memory, which saves to
-// write the piece and to read it again.
-struct FromPiece {
-  const PairPiece& piece;
-  void prefetch_next(std::size_t) const {}
-  Vec<double> x(std::size_t i) const { return load<Vec<double>>(piece.x + i); }
-  Vec<double> y(std::size_t i) const { return load<Vec<double>>(piece.y + i); }
-};
-
-template <LaneLoader Lanes>
-struct FromMemory {
-  const std::byte* a;
-  const std::byte* b;
-  // Of the block that comes next: while this one is added up memory has nothing else to do.
-  void prefetch_next(std::size_t i) const {
-    const std::size_t at = (i + kPairBlockElements) * Lanes::kBytes;
-    prefetch(a + at, kPairLanes * Lanes::kBytes);
-    prefetch(b + at, kPairLanes * Lanes::kBytes);
+// Adds pairs to vector k of each sum; `piece` has their terms from index `at` on if those are given.
+template <Terms kTerms, bool kExtremes>
+inline void add_pairs(PairSums& sums, std::size_t k, Vec<double> x, Vec<double> y,
+                      const PairPiece* piece, std::size_t at, const Tolerance& tolerance) {
+  if constexpr (kExtremes) {
+    sums.max_x[k] = larger(x, sums.max_x[k]);
+    sums.min_x[k] = smaller(x, sums.min_x[k]);
+    sums.max_y[k] = larger(y, sums.max_y[k]);
+    sums.min_y[k] = smaller(y, sums.min_y[k]);
   }
-  Vec<double> x(std::size_t i) const { return Lanes::at(a + i * Lanes::kBytes); }
-  Vec<double> y(std::size_t i) const { return Lanes::at(b + i * Lanes::kBytes); }
-};
+  sums.x[k] += x;
+  sums.y[k] += y;
+  add_product<kTerms>(sums.squares_x[k], x, x);
+  add_product<kTerms>(sums.squares_y[k], y, y);
+  if constexpr (kTerms == Terms::given) {
+    sums.products[k] += load<Vec<double>>(piece->product + at);
+  } else {
+    add_product<kTerms>(sums.products[k], x, y);
+  }
+  const Vec<double> error = error_at<kTerms>(piece, at, x, y);
+  sums.error[k] += error;
+  sums.error_squares[k] += error * error;
+  sums.error_max[k] = larger(error, sums.error_max[k]);
+  sums.mismatched[k] = count_greater(sums.mismatched[k], error, bound_of(y, tolerance));
+  const Vec<double> relative = relative_error(error, y);
+  sums.relative[k] += relative;
+  sums.relative_max[k] = larger(relative, sums.relative_max[k]);
+}
 
-// Adds pairs [begin, end), whose number is a multiple of kPairLanes; `piece` has their terms if
-// those are given. Works on a copy, which compilers keep in registers.
-template <Terms kTerms, bool kExtremes, PairSource Source>
-inline void add_pairs(Source source, const PairPiece* piece, std::size_t begin, std::size_t end,
+// Adds pairs [begin, end) of a piece, whose number is a multiple of kPairLanes. Works on a copy,
+// which compilers keep in registers.
+template <Terms kTerms, bool kExtremes>
+inline void sum_piece(const PairPiece& piece, std::size_t begin, std::size_t end,
                       const Tolerance& tolerance, PairSums& sums) {
   PairSums local = sums;
   const Tolerance bounds = tolerance;
   for (std::size_t i = begin; i < end; i += kPairLanes) {
-    source.prefetch_next(i);
 #pragma GCC unroll 4
     for (std::size_t k = 0; k < kPairVectors; ++k) {
       const std::size_t at = i + k * kWidth<double>;
-      const Vec<double> x = source.x(at);
-      const Vec<double> y = source.y(at);
-      if constexpr (kExtremes) {
-        local.max_x[k] = larger(x, local.max_x[k]);
-        local.min_x[k] = smaller(x, local.min_x[k]);
-        local.max_y[k] = larger(y, local.max_y[k]);
-        local.min_y[k] = smaller(y, local.min_y[k]);
-      }
-      local.x[k] += x;
-      local.y[k] += y;
-      add_product<kTerms>(local.squares_x[k], x, x);
-      add_product<kTerms>(local.squares_y[k], y, y);
-      if constexpr (kTerms == Terms::given) {
-        local.products[k] += load<Vec<double>>(piece->product + at);
-      } else {
-        add_product<kTerms>(local.products[k], x, y);
-      }
-      const Vec<double> error = error_at<kTerms>(piece, at, x, y);
-      local.error[k] += error;
-      local.error_squares[k] += error * error;
-      local.error_max[k] = larger(error, local.error_max[k]);
-      local.mismatched[k] = count_greater(local.mismatched[k], error, bound_of(y, bounds));
-      const Vec<double> relative = relative_error(error, y);
-      local.relative[k] += relative;
-      local.relative_max[k] = larger(relative, local.relative_max[k]);
+      const auto x = load<Vec<double>>(piece.x + at);
+      const auto y = load<Vec<double>>(piece.y + at);
+      add_pairs<kTerms, kExtremes>(local, k, x, y, &piece, at, bounds);
     }
   }
   sums = local;
