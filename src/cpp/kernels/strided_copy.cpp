@@ -18,6 +18,10 @@ constexpr std::size_t kRunToBytes = 256;
 // ... and so many that lie together in `from` are read before others: they are fetched ahead, and
 // few pages are in use at a time.
 constexpr std::size_t kRunFromBytes = std::size_t{16} << 10;
+// Where a tile is transposed, its rows in `from` are read from as many places at once, and its
+// columns begin and end within lines of `to`: those of fewer tiles still are in the first-level
+// cache when their neighbours complete them.
+constexpr std::size_t kTilesFromBytes = std::size_t{1} << 10;
 
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kRegisterBytes = 16;
@@ -316,7 +320,7 @@ template <class T, Destination kDestination>
 void copy_transposed(const std::byte* from, std::byte* to, const Box& box, CopyDim rows,
                      CopyDim columns) {
   const std::size_t n_to = at_least_one(kRunToBytes / sizeof(T) / rows.n / columns.n);
-  const std::size_t n_from = at_least_one(kRunFromBytes / sizeof(T) / columns.n);
+  const std::size_t n_from = at_least_one(kTilesFromBytes / sizeof(T) / columns.n);
   for_each_place(from, to, box, n_to, n_from, [=](const std::byte* tile, std::byte* out) {
     transpose<T, kDestination>(tile, out, rows, columns);
   });
