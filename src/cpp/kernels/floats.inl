@@ -15,6 +15,8 @@ inline constexpr std::size_t kMaxGroup = 4;
 inline constexpr std::size_t kGroup = kSumVectors < kMaxGroup ? kSumVectors : kMaxGroup;
 
 inline constexpr std::size_t kPieceBytes = 8192;
+// So many bytes take the slower way for the sake of one NaN or Inf, as long as these are few.
+inline constexpr std::size_t kRunBytes = 512;
 
 struct Sums {
   alignas(64) double sum[kLanes] = {};
@@ -504,6 +506,43 @@ void add_separated(const std::byte* p, const std::byte* finite_elements, std::si
   }
 }
 
+// What the pieces before tell of the next.
+enum class Expect {
+  finite,
+  few_bad,   // in less than half of the runs
+  many_bad,  // to look for them run by run would cost more than it saves
+};
+
+// Adds n elements, a piece at most, NaN and Inf among them.
+template <FloatFormat F>
+Expect add_any(const std::byte* p, std::size_t n, Expect expect, FloatExtremes<F>& extremes,
+               Sums& sums, BadCounts<F>& bad) {
+  using Bits = typename F::Bits;
+  constexpr std::size_t kFewRun = kRunBytes / sizeof(Bits);
+  static_assert(kFewRun % kLanes == 0 && kFewRun % kWidth<Bits> == 0);
+  alignas(64) std::byte finite_elements[kPieceBytes];
+  const bool is_cut = expect != Expect::many_bad && n > kFewRun;
+  const std::size_t run = is_cut ? kFewRun : n;
+  std::size_t n_bad = 0;
+  for (std::size_t first = 0; first < n; first += run) {
+    const std::byte* at = p + first * sizeof(Bits);
+    const std::size_t count = n - first < run ? n - first : run;
+    if (is_cut && count == kFewRun && !any_bad<F>(at, kFewRun)) {
+      add_steps<F, true>(at, kFewRun, extremes, sums);
+      continue;
+    }
+    const Separated separated = separate_bad<F>(at, count, bad, finite_elements);
+    if (separated.any_bad) ++n_bad;
+    if (separated.any_nonzero) {
+      add_separated<F>(at, finite_elements, count, extremes, sums);
+    } else {
+      add_extremes<F>(at, count, extremes);
+    }
+  }
+  if (n_bad == 0) return Expect::finite;
+  return 2 * n_bad * run < n ? Expect::few_bad : Expect::many_bad;
+}
+
 template <PieceSource Source, class Visit>
 inline void for_each_piece(const std::byte* data, std::size_t n, Visit visit) {
   alignas(64) std::byte buffer[Source::kBufferBytes];
@@ -563,22 +602,15 @@ void check_floats(const std::byte* data, std::size_t n, Block& block) {
 template <FloatFormat F, PieceSource Source, Level kLevel>
 void reduce_floats(const std::byte* data, std::size_t n, Block& block) {
   clear_counts(block);
-  alignas(64) std::byte finite_elements[kPieceBytes];
   FloatExtremes<F> extremes;
   Sums sums;
   BadCounts<F> bad;
   SpecialCounts<F> special;
-  bool expect_bad = false;
+  Expect expect = Expect::finite;
   for_each_piece<Source>(data, n, [&](const std::byte* p, std::size_t count, std::size_t first) {
-    if (expect_bad || !add_finite<F>(p, count, extremes, sums)) {
-      const Separated separated = separate_bad<F>(p, count, bad, finite_elements);
-      expect_bad = separated.any_bad;
-      if (separated.any_nonzero) {
-        add_separated<F>(p, finite_elements, count, extremes, sums);
-      } else {
-        add_extremes<F>(p, count, extremes);
-      }
-      if (kLevel == Level::full && expect_bad && block.first_bad < 0) {
+    if (expect != Expect::finite || !add_finite<F>(p, count, extremes, sums)) {
+      expect = add_any<F>(p, count, expect, extremes, sums, bad);
+      if (kLevel == Level::full && expect != Expect::finite && block.first_bad < 0) {
         const std::int64_t i = find_bad<F>(p, count);
         if (i >= 0) block.first_bad = static_cast<std::int64_t>(first) + i;
       }
