@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,17 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import fastdump
+from benchmarks.dump_files import require_room
 from benchmarks.report import Report, Requirement, Row
 from benchmarks.scale import ALL_THREADS, LAYOUT_NBYTES, ROUNDS, THREADS, binary_size
 from benchmarks.side_by_side import side_by_side
+from fastdump import testing
 
 Array = npt.NDArray[Any]
 
 _LEAST_RATIO = 0.30
 _LEAST_TIMES = 5
+_LEAST_OF_STORED = 0.70
 
 
 @dataclass(frozen=True)
@@ -177,5 +181,72 @@ def test_layout(benchmark: BenchmarkFixture, report: Report, case: Case, threads
             times_peer=timings.quotient("numpy", "fastdump"),
             times_simple_numpy=times_simple,
             required=required,
+        ),
+    )
+
+
+_STATISTICS_OF = (
+    "FRACTAL_NZ",
+    "FRACTAL_NZ, odd columns",
+    "NC1HWC0 to NCHW",
+    "FRACTAL_Z to NCHW, 3 x 3",
+)
+
+
+@pytest.fixture(scope="module")
+def stored_file(request: pytest.FixtureRequest, directory: Path) -> Iterator[Path]:
+    """Return a file with a tensor in the private format of the case that the parameter names."""
+    (case,) = (case for case in _CASES if case.what == request.param)
+    shape = _grown(case)
+    require_room(directory, LAYOUT_NBYTES)
+    values = np.random.default_rng(0).standard_normal(math.prod(shape), np.float32)
+    origin_shape = case.host_shape(shape, case.padding)
+    spec = testing.TensorSpec(
+        values.astype(case.dtype).reshape(shape), format=case.format, origin_shape=origin_shape
+    )
+    path = directory / testing.dump_name("Op", "private", task_id=1, stream_id=1, timestamp=1)
+    testing.write_dump(path, outputs=[spec])
+    yield path
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("stored_file", "what", "threads"),
+    [
+        pytest.param(what, what, threads, id=f"{what.replace(' ', '-')}-{threads}")
+        for what in _STATISTICS_OF
+        for threads in THREADS
+    ],
+    indirect=["stored_file"],
+)
+def test_logical_statistics(
+    benchmark: BenchmarkFixture, report: Report, stored_file: Path, what: str, threads: int
+) -> None:
+    (row,) = fastdump.stats(stored_file, logical=True)
+    assert (row.status, row.count) == ("ok", math.prod(row.origin_shape or ()))
+    timings = side_by_side(
+        benchmark,
+        ROUNDS,
+        ("fastdump", lambda: fastdump.stats(stored_file, logical=True, threads=threads)),
+        {"stored": lambda: fastdump.stats(stored_file, threads=threads)},
+    )
+
+    times_stored = timings.quotient("stored", "fastdump")
+    nbytes = stored_file.stat().st_size
+    report.add(
+        benchmark,
+        Row(
+            section="logical statistics",
+            what=what,
+            size=binary_size(LAYOUT_NBYTES),
+            threads=threads,
+            gb_per_s=nbytes / timings.median("fastdump") / 1e9,
+            peer_gb_per_s=nbytes / timings.median("stored") / 1e9,
+            times_peer=times_stored,
+            required=[
+                Requirement(
+                    f"{_LEAST_OF_STORED:.2f} x peer", round(times_stored, 2) >= _LEAST_OF_STORED
+                )
+            ],
         ),
     )

@@ -24,6 +24,7 @@ SECTIONS = {
     "open": "Opening a dump: names only, warm",
     "arrays": "Tensors as arrays; the peer is numpy",
     "layouts": "Private formats to host order, in memory; the peer is numpy",
+    "logical statistics": "Statistics without the padding of private formats; the peer: as stored",
     "convert": "Conversion to npy files",
     "triage": "Triage of many small files, full level and all",
     "browse": "Rows on the screen",
