@@ -19,7 +19,6 @@ from typing import Any
 
 LIMIT_S = 60
 """After so many seconds a command is taken to hang, and ended by SIGALRM."""
-_SHIM_SOURCE = Path(__file__).with_name("fault_shim.c")
 
 
 @dataclass(frozen=True)
@@ -48,13 +47,20 @@ def c_compiler() -> str | None:
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
-def build_shim(directory: Path) -> Path:
+def build_shim(directory: Path, name: str = "fault_shim") -> Path:
+    """Compile a library beside this file that is to be preloaded."""
     compiler = c_compiler()
     assert compiler is not None
-    shim = directory / "fault_shim.so"
-    command = [compiler, "-O1", "-shared", "-fPIC", "-o", shim, _SHIM_SOURCE, "-ldl"]
+    source, shim = Path(__file__).with_name(f"{name}.c"), directory / f"{name}.so"
+    command = [compiler, "-O1", "-shared", "-fPIC", "-pthread", "-o", shim, source, "-ldl"]
     subprocess.run(command, check=True)
     return shim
+
+
+def preloaded(shim: Path) -> str:
+    """Return what LD_PRELOAD has to be."""
+    # Behind what is preloaded already: the libraries of a sanitizer have to be first.
+    return " ".join([*os.environ.get("LD_PRELOAD", "").split(), str(shim)])
 
 
 class FaultyCommands:
@@ -70,9 +76,7 @@ class FaultyCommands:
         self._scratch = scratch
         environment = {"FASTDUMP_THREADS": str(threads)}
         if shim is not None:
-            # Behind what is preloaded already: the libraries of a sanitizer have to be first.
-            preloaded = [*os.environ.get("LD_PRELOAD", "").split(), str(shim)]
-            environment["LD_PRELOAD"] = " ".join(preloaded)
+            environment["LD_PRELOAD"] = preloaded(shim)
             environment["FAULT_UNDER"] = ":".join(map(str, under))
         self._server = subprocess.Popen(
             [sys.executable, __file__, str(scratch)],

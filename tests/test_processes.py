@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from faulty_commands import build_shim, c_compiler, preloaded
 
 import fastdump
 from fastdump.testing import TensorSpec, dump_header, dump_name, write_dump
@@ -126,6 +127,44 @@ except EnoughError:
     assert os.getpid() == parent
 """
     assert run_python(program, *paths) == ""
+
+
+@pytest.mark.threads_after_fork
+@pytest.mark.skipif(c_compiler() is None, reason="no C compiler for the shim")
+def test_children_that_begin_while_a_thread_holds_a_lock(
+    paths: tuple[Path, Path], run_python: Any, tmp_path: Path
+) -> None:
+    """They need no lock that a thread of their parent holds, and nothing that it has half begun."""
+    shim = preloaded(build_shim(tmp_path, "stop_shim"))
+    # After so many moments a thread has mapped the file, and takes the same locks chunk by chunk.
+    program = f"""{FORKS}
+import ctypes
+
+shim = ctypes.CDLL(None)
+fastdump.stats, fastdump.compare, fastdump.open  # what they import is not imported in each child
+
+class EnoughError(Exception):
+    pass
+
+def on_progress(progress):
+    if not shim.has_stopped():
+        return
+    fork(use_all)
+    shim.go_on()
+    raise EnoughError
+
+def work():
+    shim.stop_at(moment)
+    try:
+        scan.run(on_progress, 0)
+    except EnoughError:
+        pass
+
+for moment in range(1, 49):
+    print("moment", moment, file=sys.stderr)
+    fork(work)  # each has the first thread and the first scan of its process
+"""
+    assert run_python(program, *paths, LD_PRELOAD=shim, OPENBLAS_NUM_THREADS="1") == ""
 
 
 def what_a_child_finds(path: Path) -> list[Any]:

@@ -1,6 +1,8 @@
 #include <exception>
+#include <system_error>
 
 #include "bindings/bindings.hpp"
+#include "core/concurrency/thread_start.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "kernels/tiers.hpp"
 
@@ -14,9 +16,16 @@ bool check_main_interpreter() {
 }
 
 // A child that is forked while a thread initialises a static variable of a function waits for that
-// in vain. Threads begin after the import, so it initialises what they use.
+// in vain. Threads begin after the import, so it initialises what they use. LLVM's library has such
+// variables, too: for categories of errors, and one that the first thread initialises.
 void initialise_before_threads() {
   fastdump::kernels::compiled_tiers();
+  static_cast<void>(std::system_category());
+  try {
+    fastdump::start_thread([] {}).join();
+  } catch (const std::exception&) {
+    // There is no room for threads.
+  }
   try {
     fastdump::stream_sizes();
   } catch (const std::exception&) {

@@ -28,7 +28,7 @@ ReadResult Source::read(std::uint64_t offset, std::span<std::byte> buffer) const
 Source::Size Source::size() const {
   if (is_size_known_) return size_;
   // A call_once would be a system call for each file.
-  const std::lock_guard lock(size_mutex_);
+  const std::lock_guard lock(mutex_);
   if (is_size_known_) return size_;
   const std::int64_t found = file_.size();
   size_ = found < 0 ? Size{0, static_cast<int>(-found)} : Size{static_cast<std::uint64_t>(found)};
@@ -39,11 +39,15 @@ Source::Size Source::size() const {
 int Source::map() {
   if (is_memory()) return 0;
   if (size().error != 0) return size().error;
-  std::call_once(map_once_, [&] {
-    install_page_guard();
-    mapping_ = std::make_unique<Mapping>(file_, static_cast<std::size_t>(size_.nbytes));
-    is_mapped_ = mapping_->data() != nullptr;
-  });
+  if (has_tried_to_map_) return mapping_->error();
+  // LLVM's call_once has one lock for all of the process. A child that is forked while a thread
+  // holds it waits for it in vain.
+  const std::lock_guard lock(mutex_);
+  if (has_tried_to_map_) return mapping_->error();
+  install_page_guard();
+  mapping_ = std::make_unique<Mapping>(file_, static_cast<std::size_t>(size_.nbytes));
+  is_mapped_ = mapping_->data() != nullptr;
+  has_tried_to_map_ = true;
   return mapping_->error();
 }
 

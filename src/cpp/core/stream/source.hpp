@@ -80,13 +80,13 @@ class Source {
   const File file_;
   const FileState state_{};
   const bool is_memory_ = false;
-  mutable std::mutex size_mutex_;
+  mutable std::mutex mutex_;  // held while the size is found, or the file mapped
   mutable Size size_;
   mutable std::atomic<bool> is_size_known_ = false;
   const std::span<const std::byte> head_;  // what is known of a file; all that is in memory
   std::unique_ptr<const std::byte[]> kept_;
-  std::once_flag map_once_;
   std::unique_ptr<Mapping> mapping_;
+  std::atomic<bool> has_tried_to_map_ = false;
   std::atomic<bool> is_mapped_ = false;
   std::atomic<bool> has_lost_page_ = false;  // a mapped page is gone: from now on the file is read
   std::atomic<std::uint64_t> gathered_nbytes_ = 0;
