@@ -93,6 +93,31 @@ def test_a_long_table_is_one_like_any_other(
     assert of(long).summary() == expected.summary()
 
 
+def test_parts_become_one_long_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each part is short enough, all of them are not.
+    whole = StatsTable(arrow_table(1000))
+    parts = [whole[:500], whole[500:]]
+    expected = fastdump.concat(parts)
+    monkeypatch.setattr(arrow_column, "MAX_SHORT_PARTS", 10_000)
+    table = fastdump.concat(parts)
+    assert text_types(table) == {"status": UTF8, "path": LARGE_UTF8, "op_name": UTF8}
+    assert list(table) == list(expected)
+
+
+def test_new_rows_make_a_table_a_long_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"Add.a{i}.1.2.{1_700_000_000_000_000 + i}" for i in range(8)]
+    for name in names[:4]:
+        testing.write_dump(tmp_path / name, outputs=[np.zeros(3, np.float32)])
+    earlier = fastdump.stats(tmp_path)
+    for name in names[4:]:
+        testing.write_dump(tmp_path / name, outputs=[np.ones(3, np.float32)])
+    monkeypatch.setattr(arrow_column, "MAX_SHORT_PARTS", sum(map(len, names[:6])))
+    table = fastdump.stats(tmp_path, since=earlier)
+    assert table.schema.field("path").type == LARGE_UTF8
+    assert list(table["path"]) == names
+    assert list(table["max"]) == [0] * 4 + [1] * 4
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_long_table_in_a_file(suffix: str, tmp_path: Path, short_offsets: None) -> None:
     table = StatsTable(arrow_table())

@@ -16,6 +16,8 @@ from arro3.core import (
     ChunkedArray,
     DataType,
     Field,
+    RecordBatch,
+    Schema,
     dictionary_dictionary,
     dictionary_indices,
     list_array,
@@ -201,6 +203,19 @@ def joined(columns: Sequence[Array]) -> Array:
     if short and (None in types or sum(map(n_parts, columns)) > MAX_SHORT_PARTS):
         columns = [column.cast(_LONG_TYPE[short]) for column in columns]
     return columns[0] if len(columns) == 1 else ChunkedArray(columns).combine_chunks()
+
+
+def joined_rows(batches: Sequence[RecordBatch]) -> RecordBatch:
+    """Return the rows of batches with the same columns, at least one, as one batch.
+
+    Its schema is that of the first, but for columns that have to be long ones.
+    """
+    schema = batches[0].schema
+    columns = {name: joined([batch.column(name) for batch in batches]) for name in schema.names}
+    fields = [schema.field(name).with_type(column.type) for name, column in columns.items()]
+    return RecordBatch.from_arrays(
+        list(columns.values()), schema=Schema(fields, metadata=schema.metadata)
+    )
 
 
 def shortened(column: Array, type: ColumnType) -> Array:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from arro3.core import RecordBatch
 
-from fastdump._table.arrow_column import joined
+from fastdump._table.arrow_column import joined_rows
 from fastdump._table.execution_order import JoinedRows
 from fastdump._table.file_states import FileStates
 from fastdump._table.provenance import Provenance
@@ -66,10 +66,7 @@ def concat(tables: Iterable[StatsTable]) -> StatsTable:
 
 def _joined(several: Sequence[StatsTable], root: str | None) -> StatsTable:
     """Return all rows of tables whose paths are relative to one directory."""
-    batch = RecordBatch.from_arrays(
-        [joined([table.batch.column(name) for table in several]) for name in several[0].columns],
-        schema=several[0].batch.schema,
-    )
+    batch = joined_rows([table.batch for table in several])
     table_of = np.repeat(np.arange(len(several)), [len(table) for table in several])
     roots = list(dict.fromkeys(path for table in several for path in table.roots))
     rows = JoinedRows(batch, table_of, root, roots)

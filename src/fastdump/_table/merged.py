@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from arro3.core import RecordBatch
 
-from fastdump._table.arrow_column import joined
+from fastdump._table.arrow_column import joined, joined_rows
 from fastdump._table.execution_order import JoinedRows
 from fastdump._table.file_states import FileStates
 from fastdump._table.provenance import Provenance
@@ -69,10 +69,7 @@ class _Rows(NamedTuple):
     @staticmethod
     def joined(several: Sequence[_Rows]) -> _Rows:
         """Return some rows one after the other, asked for as the last ones."""
-        batches = [rows.batch for rows in several]
-        names = batches[0].column_names
-        columns = [joined([batch.column(name) for batch in batches]) for name in names]
-        batch = RecordBatch.from_arrays(columns, schema=batches[0].schema)
+        batch = joined_rows([rows.batch for rows in several])
         states = joined([rows.provenance.states for rows in several])
         return _Rows(batch, several[-1].provenance._replace(states=states))
 
