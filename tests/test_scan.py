@@ -846,6 +846,17 @@ def test_a_scan_whose_table_was_taken_never_runs(huge_dump: Path) -> None:
         scan.run(None, 1)
 
 
+def test_the_table_of_a_scan_can_be_taken_again(tmp_path: Path) -> None:
+    """The rows that threads found are gone after the first time; the scan has a table then."""
+    for i in range(5):
+        write(tmp_path / name(f"op{i}", ts=TS + i))
+    table_scan = new_table_scan(tmp_path)
+    table_scan.run()
+    first = pa.table(table_scan.table())
+    assert first.num_rows == 5
+    assert pa.table(table_scan.table()).equals(first)
+
+
 def test_other_python_threads_run_while_a_scan_runs(huge_dump: Path) -> None:
     """Without releasing the GIL this thread would see no progress, or only all of it."""
     table_scan = new_table_scan(huge_dump)

@@ -207,7 +207,7 @@ std::string number_text(const Table& table, std::string_view name, std::size_t r
   return " " + std::to_string(value<std::uint64_t>(table, name, row));  // the bits, if a float64
 }
 
-Rows rows_of(const Scan& scan) {
+Rows rows_of(Scan& scan) {
   const Table table = make_table(scan);
   Rows rows;
   for (std::size_t i = 0; i < static_cast<std::size_t>(table.n_rows); ++i) {

@@ -1,4 +1,5 @@
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -46,11 +47,14 @@ class PyScan {
 
   ScanProgress progress() const { return run_.progress(); }
 
+  // The same table each time.
   PyTable table() {
-    const Scan& scan = run_.ended();
-    // GIL: the rows of a scan that has ended are C++ objects that nobody changes.
+    Scan& scan = run_.ended();
+    // GIL: the rows of a scan that has ended are C++ objects, and the lock keeps other threads out.
     const WithoutGil released;
-    return PyTable(make_table(scan));
+    const std::lock_guard lock(mutex_);
+    if (!table_) table_.emplace(make_table(scan));
+    return *table_;
   }
 
   SkippedFiles skipped() { return run_.ended().tree().skipped; }
@@ -69,6 +73,8 @@ class PyScan {
   }
 
   OneRun<Scan> run_;
+  std::mutex mutex_;
+  std::optional<PyTable> table_;
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ class OneRun {
 
   // The task with its results; it has none and never runs if it was not run before. Throws
   // std::runtime_error while it runs.
-  const Task& ended() {
+  Task& ended() {
     pid_t state = kFresh;
     if (!state_.compare_exchange_strong(state, kEnded) && state != kEnded) {
       throw std::runtime_error(name_ + " has not ended");

@@ -32,7 +32,7 @@ class FoundRows {
   void add(const FileTree& tree, const FileRows& rows);
   // In the order in which they were added.
   const std::deque<ExecutionRows>& executions() const { return executions_; }
-  const std::vector<RowBlock>& blocks() const { return blocks_; }
+  std::vector<RowBlock>& blocks() { return blocks_; }
 
  private:
   std::optional<kernels::Level> level_;

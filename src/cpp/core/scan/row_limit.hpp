@@ -11,8 +11,8 @@ namespace fastdump {
 std::uint64_t row_nbytes(const FileRows& rows);
 
 // The limit for the rows of one scan: FASTDUMP_ROWS_MIB, or a quarter of the machine's memory, as
-// the table takes as much again, and so does what is computed from it. Throws std::invalid_argument
-// if the variable is no number.
+// the table has paths, too, and what is computed from it takes as much again. Throws
+// std::invalid_argument if the variable is no number.
 std::uint64_t max_row_nbytes();
 
 }  // namespace fastdump

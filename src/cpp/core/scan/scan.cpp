@@ -1,9 +1,5 @@
 #include "core/scan/scan.hpp"
 
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
-
 #include <cerrno>
 #include <cstring>
 #include <exception>
@@ -11,6 +7,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -291,16 +288,6 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   std::atomic<std::uint64_t> row_nbytes_ = 0;
 };
 
-// From as many on, what their rows took is worth a walk through the heap.
-constexpr std::size_t kManyExecutions = 50'000;
-
-// The heaps of the threads that found the rows would keep it: more than the table takes.
-void give_back_memory() {
-#if defined(__GLIBC__)
-  ::malloc_trim(0);
-#endif
-}
-
 }  // namespace
 
 Scan::Scan(std::vector<std::string> roots, ScanOptions options)
@@ -311,19 +298,19 @@ Scan::Scan(FileTree tree, ScanOptions options)
   counters_.files_found = tree_.size();
 }
 
-Scan::~Scan() {
-  stop();
-  std::size_t n_executions = 0;
-  for (const FoundRows& rows : rows_) n_executions += rows.executions().size();
-  rows_.clear();
-  if (n_executions > kManyExecutions) give_back_memory();
-}
+Scan::~Scan() { stop(); }
 
 void Scan::run() {
   stream_sizes();  // a setting that is wrong is told before anything is read
   ScanRun run(roots_, tree_, options_, counters_, stop_);
   run.run();
   rows_ = run.take_rows();
+}
+
+std::vector<FoundRows> Scan::take_rows() {
+  if (rows_are_taken_) throw std::logic_error("the rows of a scan are taken once");
+  rows_are_taken_ = true;
+  return std::move(rows_);
 }
 
 void Scan::stop() {

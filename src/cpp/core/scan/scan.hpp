@@ -67,8 +67,8 @@ class Scan {
   ScanProgress progress() const;
   // After the scan has ended:
   const FileTree& tree() const { return tree_; }
-  // Of each thread.
-  const std::vector<FoundRows>& rows() const { return rows_; }
+  // Of each thread; once.
+  std::vector<FoundRows> take_rows();
   std::optional<kernels::Level> level() const { return options_.level; }
   int threads() const { return options_.parallelism.threads; }
 
@@ -79,6 +79,7 @@ class Scan {
   const ScanOptions options_;
   FileTree tree_;
   std::vector<FoundRows> rows_;
+  bool rows_are_taken_ = false;
   // Every thread asks whether it is to stop all the time: what all of them write lies elsewhere.
   alignas(64) ScanCounters counters_;
   alignas(64) std::atomic<bool> stop_ = false;

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/concurrency/thread_team.hpp"
+#include "core/free_memory.hpp"
 #include "core/scan/found_rows.hpp"
 #include "core/tree/execution_order.hpp"
 
@@ -25,32 +26,39 @@ namespace {
 // Fewer are not worth a thread.
 constexpr std::size_t kRowsPerThread = 4096;
 
-// The rows of all threads in the order of execution.
+// Each has a column in memory that the blocks have, too; copying is no faster with more of them.
+constexpr std::size_t kMostThreads = 4;
+
+// To give freed memory back is a walk through the heap.
+constexpr std::size_t kFreedAtOnce = std::size_t{8} << 20;
+
+// The rows of all threads, and the order of execution.
 struct OrderedRows {
   struct FileRun {
     std::size_t file;
     std::size_t n;
   };
 
-  explicit OrderedRows(const Scan& scan) {
+  // Nothing but the blocks is left of what was found.
+  OrderedRows(const FileTree& tree, std::vector<FoundRows> all_found) {
     std::vector<const ExecutionRows*> found;
     std::vector<Execution> executions;
     std::vector<std::uint32_t> first_block;  // by execution
     std::size_t n_executions = 0;
-    for (const FoundRows& rows : scan.rows()) n_executions += rows.executions().size();
+    for (const FoundRows& rows : all_found) n_executions += rows.executions().size();
     found.reserve(n_executions);
     executions.reserve(n_executions);
     first_block.reserve(n_executions);
-    for (const FoundRows& rows : scan.rows()) {
+    for (FoundRows& rows : all_found) {
       for (const ExecutionRows& execution : rows.executions()) {
         found.push_back(&execution);
         executions.push_back(execution.execution);
         first_block.push_back(static_cast<std::uint32_t>(blocks.size()));
       }
-      for (const RowBlock& block : rows.blocks()) blocks.push_back(&block.table());
+      for (RowBlock& block : rows.blocks()) blocks.push_back(block.take());
     }
     files.reserve(found.size());
-    for (const std::size_t i : execution_order(scan.tree(), executions)) {
+    for (const std::size_t i : execution_order(tree, executions)) {
       add(*found[i], first_block[i] + found[i]->block);
     }
   }
@@ -67,7 +75,7 @@ struct OrderedRows {
     }
   }
 
-  std::vector<const Table*> blocks;
+  std::vector<Table> blocks;
   std::vector<RowRun> runs;  // of blocks; each follows the one before in the table
   std::vector<FileRun> files;
   std::size_t n_rows = 0;
@@ -81,11 +89,12 @@ void append(TextColumn& column, std::string_view value, std::size_t n) {
   column.append_or_null(value, n);
 }
 
-// Columns are filled independently of each other, by any number of threads.
+// Columns are filled independently of each other, by any number of threads. What the blocks hold of
+// a column is freed when the table has it, so that rows are not in memory twice.
 class TableMaker {
  public:
-  explicit TableMaker(const Scan& scan)
-      : tree_(scan.tree()), rows_(scan), found_(RowBlock(scan.level()).take()) {}
+  explicit TableMaker(Scan& scan)
+      : tree_(scan.tree()), rows_(tree_, scan.take_rows()), found_(RowBlock(scan.level()).take()) {}
 
   Table run(int threads) {
     // In the order of the schema.
@@ -98,8 +107,10 @@ class TableMaker {
     add_found_to("note");
     add_path();
     add_found_to(found_.columns.back().name);
+    put_in_order();
     const std::size_t n_useful = rows_.n_rows / kRowsPerThread + 1;
-    run_in_threads(std::min(static_cast<std::size_t>(threads), n_useful), [this] { fill(); });
+    run_in_threads(std::min({static_cast<std::size_t>(threads), n_useful, kMostThreads}),
+                   [this] { fill(); });
     if (failure_) std::rethrow_exception(failure_);
     table_.n_rows = static_cast<std::int64_t>(rows_.n_rows);
     return std::move(table_);
@@ -118,7 +129,7 @@ class TableMaker {
   template <class C, class Value>
   void add_where(const char* name, Value Where::* value) {
     auto* column = declare<C>(name, true);
-    fill_.push_back([this, column, value] {
+    fill_told_.push_back([this, column, value] {
       column->reserve(rows_.n_rows, 0);
       for (auto file = rows_.files.begin(); file != rows_.files.end();) {
         const std::uint32_t directory = tree_.directory_index(file->file);
@@ -139,30 +150,49 @@ class TableMaker {
       is_last = found_.columns[i].name == last;
       Column* column = found_.columns[i].column.get();
       table_.columns.push_back(std::move(found_.columns[i]));
-      fill_.push_back([this, i, column] {
-        std::vector<const Column*> columns;
-        std::size_t n_parts = 0;
-        for (const Table* block : rows_.blocks) {
-          columns.push_back(block->columns[i].column.get());
-          n_parts += columns.back()->n_parts();
-        }
-        column->reserve(rows_.n_rows, n_parts);
-        column->append_runs(columns, rows_.runs);
-      });
+      fill_found_.push_back([this, i, column] { move_found(i, *column); });
     }
+  }
+
+  void move_found(std::size_t i, Column& column) {
+    std::vector<const Column*> columns;
+    std::size_t n_parts = 0;
+    for (const Table& block : rows_.blocks) {
+      columns.push_back(block.columns[i].column.get());
+      n_parts += columns.back()->n_parts();
+    }
+    column.reserve(rows_.n_rows, n_parts);
+    column.append_runs(columns, rows_.runs);
+    for (Table& block : rows_.blocks) block.columns[i].column.reset();
+    // About as much as there was.
+    note_freed(rows_.n_rows * sizeof(std::int64_t) + n_parts);
+  }
+
+  void note_freed(std::size_t nbytes) {
+    if (n_freed_.fetch_add(nbytes) + nbytes < kFreedAtOnce) return;
+    if (n_freed_.exchange(0) >= kFreedAtOnce) give_back_memory();
   }
 
   void add_path() {
     auto* column = declare<TextColumn>("path", false);
-    // By far the longest: whoever began it last would be waited for.
-    fill_.push_front([this, column] {
+    fill_path_ = [this, column] {
       column->reserve(rows_.n_rows, n_path_bytes());
       std::string path;
       for (const OrderedRows::FileRun& file : rows_.files) {
         tree_.shown_path(file.file, path);
         column->append(path, file.n);
       }
-    });
+    };
+  }
+
+  // What takes more memory comes after what frees as much. Paths are by far the longest, and
+  // whoever began them last would be waited for: they come as early as that allows.
+  void put_in_order() {
+    const std::size_t n_before =
+        std::min(n_path_bytes() / (rows_.n_rows * sizeof(std::int64_t) + 1) + 1, fill_found_.size());
+    fill_ = std::move(fill_found_);
+    fill_.insert(fill_.begin() + static_cast<std::ptrdiff_t>(n_before), std::move(fill_path_));
+    std::ranges::move(fill_told_, std::back_inserter(fill_));
   }
 
   // A path is longer only where it is no text.
@@ -184,18 +214,21 @@ class TableMaker {
   }
 
   const FileTree& tree_;
-  const OrderedRows rows_;
+  OrderedRows rows_;
   Table found_;  // without rows: the columns that threads have found
   std::size_t next_found_ = 0;
   Table table_;
-  std::deque<std::function<void()>> fill_;
+  std::vector<std::function<void()>> fill_found_, fill_told_;
+  std::function<void()> fill_path_;
+  std::vector<std::function<void()>> fill_;  // all of them
   std::atomic<std::size_t> next_fill_ = 0;
+  std::atomic<std::size_t> n_freed_ = 0;  // bytes that the heap keeps, about
   std::mutex mutex_;
   std::exception_ptr failure_;
 };
 
 }  // namespace
 
-Table make_table(const Scan& scan) { return TableMaker(scan).run(scan.threads()); }
+Table make_table(Scan& scan) { return TableMaker(scan).run(scan.threads()); }
 
 }  // namespace fastdump

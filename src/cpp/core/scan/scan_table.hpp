@@ -6,7 +6,8 @@
 
 namespace fastdump {
 
-// Of a scan that has ended; with as many threads as it had.
-Table make_table(const Scan& scan);
+// Of a scan that has ended, with no more threads than it had. Once: it takes the rows of the scan,
+// so that little more than the table is in memory at any time.
+Table make_table(Scan& scan);
 
 }  // namespace fastdump
