@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +67,10 @@ def growing(directory: Path) -> Iterator[Growing]:
         root.mkdir()
         scratch.mkdir()
         paths = write_small_files(root, N_COMMAND_FILES, 1024)
+        # Directories into which files have just come are not trusted.
+        hour_ago = time.time() - 3600
+        for directory_path in (root, *(path for path in root.rglob("*") if path.is_dir())):
+            os.utime(directory_path, (hour_ago, hour_ago))
         new = paths[-2 * N_FILES_A_DIRECTORY :]
         for path in new:
             path.rename(scratch / f"{path.parent.name} {path.name}")
@@ -78,8 +83,11 @@ def growing(directory: Path) -> Iterator[Growing]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+@pytest.mark.parametrize("trust", [False, True], ids=["ask", "trust"])
 @pytest.mark.parametrize("earlier", ["in memory", "in a file"])
-def test_since(benchmark: BenchmarkFixture, report: Report, growing: Growing, earlier: str) -> None:
+def test_since(
+    benchmark: BenchmarkFixture, report: Report, growing: Growing, earlier: str, trust: bool
+) -> None:
     since: Any = growing.before
     if earlier == "in a file":
         since = growing.scratch / "before.parquet"
@@ -87,7 +95,7 @@ def test_since(benchmark: BenchmarkFixture, report: Report, growing: Growing, ea
     timings = side_by_side(
         benchmark,
         ROUNDS,
-        ("since", lambda: fastdump.stats(growing.root, since=since)),
+        ("since", lambda: fastdump.stats(growing.root, since=since, trust_directories=trust)),
         {"whole": lambda: fastdump.stats(growing.root)},
     )
     times = timings.quotient("since", "whole")
@@ -95,7 +103,8 @@ def test_since(benchmark: BenchmarkFixture, report: Report, growing: Growing, ea
         benchmark,
         Row(
             section="growing",
-            what=f"{growing.n_new:,} new of {N_COMMAND_FILES:,} files, table {earlier}",
+            what=f"{growing.n_new:,} new of {N_COMMAND_FILES:,} files, table {earlier}"
+            + (", trust_directories" if trust else ""),
             size=_SIZE,
             other=f"{times:.3f} x a whole scan",
             required=[Requirement("at most 0.05", round(times, 2) <= 0.05)],

@@ -220,8 +220,19 @@ class Index(metaclass=_pybind11_type):
     """
 
     def __init__(
-        self, paths: Sequence[bytes], *, follow_links: bool, every_file: bool = False
-    ) -> None: ...
+        self,
+        paths: Sequence[bytes],
+        *,
+        follow_links: bool,
+        every_file: bool = False,
+        known: Sequence[tuple[str, int, Mapping[str, int]]] = [],
+    ) -> None:
+        """List what is there; of directories that are `known` to be in this state, nothing.
+
+        `known` has what rows show of each, its state, or 0, and what was skipped in it. Files in
+        such directories are not part of the index; rows of them are true still for `unchanged`.
+        """
+
     @staticmethod
     def of_part(part: _Part) -> Index:
         """Return an index of what `part` took apart; nothing is read."""
@@ -330,6 +341,12 @@ class Scan(metaclass=_pybind11_type):
     def progress(self) -> Progress: ...
     def table(self) -> Table: ...
     def skipped(self) -> dict[str, int]: ...
+    def directories(self) -> list[tuple[str, int, bool, dict[str, int]]]:
+        """Return what rows show of each directory, its state, and what is told of its files.
+
+        The state is 0 where it is not known. Then come whether a file may be unfinished, and how
+        many were skipped, by reason.
+        """
 
 _Place: TypeAlias = tuple[bytes, int, int, str, int, HostLayout | None]
 

@@ -17,6 +17,7 @@ from fastdump._selection import Selection
 from fastdump._table.arrow_column import values
 from fastdump._table.directories import as_shown, seen_from
 from fastdump._table.file_states import FileStates
+from fastdump._table.known_directories import KnownDirectory
 from fastdump._table.named_tensors import NamedTensors
 from fastdump._table.provenance import Provenance, asked_for
 from fastdump._table.selected import selected_rows
@@ -32,6 +33,9 @@ _NONE: Mapping[str, int] = {}
 
 _HIDDEN: Final = ("state", "address")
 """Columns of the core that no table shows."""
+
+_BY_PLACE: Final = frozenset(("rank", "time", "device", "model", "model_id", "step"))
+"""Conditions that paths decide, whatever files hold."""
 
 
 class Headers(NamedTuple):
@@ -71,6 +75,9 @@ class TableScan:
         As in `stats`; `follow_links` has no effect on the files of an index.
     skipped
         Number of files that whoever made the index has skipped, by reason.
+    is_all
+        Whether files of the index that are not read are told otherwise, so that the scan is about
+        all that lies in its directories.
     as_rank
         The rank of all rows whose path does not tell one; None leaves them without.
     base
@@ -101,12 +108,18 @@ class TableScan:
         engine: str = "auto",
         follow_links: bool = False,
         skipped: Mapping[str, int] = _NONE,
+        is_all: bool = False,
         as_rank: int | None = None,
         base: str | None = None,
         settle: float | None = None,
         place: Place | None = None,
     ) -> None:
         check_engine(engine)
+        self._knows_directories = (
+            (is_all or files is None)
+            and not follow_links
+            and set(selection.conditions()) <= _BY_PLACE
+        )
         self._level = level
         self._skipped = Counter(skipped)
         self._asked = (
@@ -175,8 +188,17 @@ class TableScan:
             roots=self._place.roots,
             root=self._place.root,
             notes=[],
-            provenance=None if self._asked is None else Provenance(self._asked, states),
+            provenance=(
+                None
+                if self._asked is None
+                else Provenance(self._asked, states, self._directories())
+            ),
         )
+
+    def _directories(self) -> list[KnownDirectory] | None:
+        if not self._knows_directories:
+            return None
+        return [KnownDirectory(*told) for told in self._scan.directories()]
 
 
 class Finish(NamedTuple):

@@ -16,6 +16,7 @@ from fastdump._selection import Selection
 from fastdump._table.arrow_column import buffer_bytes, exported, part_ends
 from fastdump._table.directories import seen_from
 from fastdump._table.file_states import FileStates
+from fastdump._table.known_directories import to_trust, with_damage
 from fastdump._table.merged import merged
 from fastdump._table.provenance import Provenance, asked_for
 from fastdump._table.stats_table import StatsTable
@@ -178,8 +179,13 @@ class SinceScan:
     choose
         Function that takes an index of all files and returns positions in it, and how many other
         files were skipped, by reason.
+    is_all
+        Whether `choose` chooses all files.
     follow_links
         Whether the walk follows symbolic links.
+    trust_directories
+        Whether files are taken to be as they were that lie in directories whose names have not
+        changed.
     **options
         Others of `TableScan`.
 
@@ -196,11 +202,16 @@ class SinceScan:
         asked: Asked,
         *,
         choose: Callable[[_core.Index], tuple[NDArray[np.uint32], Mapping[str, int]]],
+        is_all: bool,
         follow_links: bool,
+        trust_directories: bool = False,
         **options: Any,
     ) -> None:
+        if trust_directories and not is_all:
+            raise ValueError("trust_directories is for whole dumps: give it without shard")
         self._place = Place.of(paths, asked.base)
         self._known = asked.check(since, self._place, "the table of since=")
+        self._trusts, self._is_all = trust_directories, is_all
         self._since, self._paths, self._asked = since, paths, asked
         self._choose, self._follow_links, self._options = choose, follow_links, options
         self._scan: TableScan | None = None
@@ -208,7 +219,12 @@ class SinceScan:
 
     def run(self, progress: bool | Callable[[_core.Progress], object] | None = None) -> None:
         """Scan, as `TableScan.run` does."""
-        index = _core.Index(self._paths, follow_links=self._follow_links, every_file=True)
+        index = _core.Index(
+            self._paths,
+            follow_links=self._follow_links,
+            every_file=True,
+            known=self._trusted(),
+        )
         positions, skipped = self._choose(index)
         self._asked.check_ranks(index, positions)
         known = Known(
@@ -219,9 +235,27 @@ class SinceScan:
         at_once = parallelism_of(self._options)
         to_read, self._kept = known.look(index, positions, self._place, at_once)
         self._scan = scan_of_files(
-            index, to_read, self._paths, self._asked, self._place, skipped, **self._options
+            index,
+            to_read,
+            self._paths,
+            self._asked,
+            self._place,
+            skipped,
+            is_all=self._is_all and not self._follow_links,
+            **self._options,
         )
         self._scan.run(progress)
+
+    def _trusted(self) -> list[tuple[str, int, dict[str, int]]]:
+        """Return the directories that need not be listed again."""
+        directories = self._known.directories
+        if not self._trusts or directories is None or self._since.roots != self._place.roots:
+            return []
+        # What ranks paths tell is not known of files that are not listed, nor which of two equal
+        # paths is theirs.
+        if self._asked.as_rank is not None or roots_overlap(self._paths):
+            return []
+        return to_trust(directories)
 
     def progress(self) -> _core.Progress:
         """Return how far the scan has come, of what it reads."""
@@ -231,7 +265,21 @@ class SinceScan:
         """Return the rows that are kept, and those that are finished."""
         new = self._begun().table()
         kept = self._since if self._kept.all() else self._since[self._kept]
-        return whole(kept, self._known.some(self._kept), new, self._asked)
+        return self._with_damage(whole(kept, self._known.some(self._kept), new, self._asked))
+
+    def _with_damage(self, table: StatsTable) -> StatsTable:
+        """Return the table with what kept rows, too, tell of its directories."""
+        before, now = self._known.directories, table.provenance
+        if now is None or now.directories is None:
+            return table
+        if before is not None and not any(one.has_damage for one in before):
+            return table
+        shown = [one.shown for one in now.directories]
+        if self._asked.base is not None:
+            shown = [*map(seen_from(self._asked.base, self._place.root), shown)]
+        states = now.states_of_rows()
+        directories = with_damage(now.directories, shown, table.batch, states)
+        return table.with_provenance(now._replace(directories=directories))
 
     def _begun(self) -> TableScan:
         if self._scan is None:

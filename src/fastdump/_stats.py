@@ -61,6 +61,7 @@ def stats(
     shard: tuple[int, int] | None = None,
     executor: Executor | None = None,
     since: Since | None = None,
+    trust_directories: bool = False,
     parts: PathLike | None = None,
     settle: float | None = None,
     **conditions: Unpack[Conditions],
@@ -117,6 +118,11 @@ def stats(
         An earlier table of the same dump, asked for the same, or what `read_stats` takes: rows of
         files that are in the same state still are taken from it, and only others are read. The
         result is that of a whole scan. Rows of files that are gone are left out.
+    trust_directories
+        Whether `since` looks at nothing in a directory that has the same names as then, as the time
+        of its last change tells: no file is listed there, or asked for its state. What was written
+        to a file in place is not seen. Directories with damaged files, and those into which a file
+        had come in the minute before they were listed, are not trusted.
     settle
         Seconds: a damaged file that was written to less than so long ago is perhaps not complete
         yet. Its rows' notes and the table's say so, and a scan with `since` reads it again even if
@@ -157,7 +163,8 @@ def stats(
     found = source_of(what)
     if isinstance(found, StatsTable):
         for_dumps = {"shard": shard, "executor": executor, "since": since, "parts": parts}
-        for name, value in {**for_dumps, "settle": settle}.items():
+        others = {"settle": settle, "trust_directories": trust_directories or None}
+        for name, value in {**for_dumps, **others}.items():
             if value is not None:
                 raise ValueError(f"{name} is for dumps; a table is read already")
         return selected_from(placed(found, **place), selection)
@@ -165,6 +172,9 @@ def stats(
         if not 0 <= settle < math.inf:
             raise ValueError(f"settle is {settle!r}, expected seconds")
         place["settle"] = settle
+    _check_trust(trust_directories, since)
+    if trust_directories:
+        place["trust_directories"] = True
     if since is not None or parts is not None:
         if executor is not None:
             raise ValueError("since and parts read in this process: give them without executor")
@@ -183,6 +193,11 @@ def stats(
         shard=shard,
         **place,
     )
+
+
+def _check_trust(trust_directories: bool, since: Since | None) -> None:
+    if trust_directories and since is None:
+        raise ValueError("trust_directories is about the directories of since: give both")
 
 
 def source_of(what: What) -> StatsTable | Dump | list[PathLike]:
@@ -219,10 +234,12 @@ def new_scan(
     base: PathLike | None = None,
     shard: tuple[int, int] | None = None,
     since: Since | None = None,
+    trust_directories: bool = False,
     parts: PathLike | None = None,
     **options: Any,
 ) -> TableScan | SinceScan | PartsScan:
     """Return a scan that has not been run, with options of `TableScan`."""
+    _check_trust(trust_directories, since)
     options |= {"as_rank": rank_given(as_rank), "base": directory_given(base)}
     i_and_n = shard_given(shard)
     if isinstance(what, Dump):
@@ -232,6 +249,8 @@ def new_scan(
     paths = [path_bytes(path) for path in what]
     if since is not None or parts is not None:
         options["follow_links"] = follow_links
+        if trust_directories:
+            options["trust_directories"] = True
         return _growing_scan(since, parts, paths, selection, i_and_n, **options)
     if i_and_n is not None:
         options |= _shard_of(paths, *i_and_n, follow_links=follow_links)
@@ -264,7 +283,7 @@ def _growing_scan(
         return PartsScan(os.fsdecode(parts), paths, asked, shard=shard, **options)
     assert since is not None
     table = since if isinstance(since, StatsTable) else read_stats(since)
-    return SinceScan(table, paths, asked, **options)
+    return SinceScan(table, paths, asked, is_all=shard is None, **options)
 
 
 def _chosen(

@@ -23,8 +23,8 @@ namespace {
 // The walk that an index is made of.
 class IndexTask {
  public:
-  IndexTask(std::vector<std::string> roots, bool follow_links, bool every_file)
-      : roots_(std::move(roots)), options_{follow_links}, every_file_(every_file) {}
+  IndexTask(std::vector<std::string> roots, WalkOptions options, bool every_file)
+      : roots_(std::move(roots)), options_(std::move(options)), every_file_(every_file) {}
   ~IndexTask() { stop(); }
   IndexTask(const IndexTask&) = delete;
   IndexTask& operator=(const IndexTask&) = delete;
@@ -52,10 +52,19 @@ class IndexTask {
   Background background_;
 };
 
+// What rows show of a directory, its state, and what was skipped in it.
+using KnownAsPython = std::tuple<std::string, std::int64_t, SkippedFiles>;
+
 std::shared_ptr<Index> make_index(const std::vector<py::bytes>& paths, bool follow_links,
-                                  bool every_file) {
-  OneRun<IndexTask> run("the walk",
-                        std::make_unique<IndexTask>(to_paths(paths), follow_links, every_file));
+                                  bool every_file, const std::vector<KnownAsPython>& known) {
+  WalkOptions options{follow_links, nullptr};
+  if (!known.empty()) {
+    auto directories = std::make_shared<KnownDirectories>();
+    for (const auto& [shown, state, skipped] : known) directories->add(shown, state, skipped);
+    options.known = std::move(directories);
+  }
+  OneRun<IndexTask> run(
+      "the walk", std::make_unique<IndexTask>(to_paths(paths), std::move(options), every_file));
   run.run();
   return run.ended().index();
 }
@@ -347,7 +356,7 @@ void bind_index(py::module_& module) {
   module.def("directory_device", &directory_device, py::arg("path"));
   py::class_<Index, std::shared_ptr<Index>>(module, "Index")
       .def(py::init(&make_index), py::arg("paths"), py::kw_only(), py::arg("follow_links"),
-           py::arg("every_file") = false)
+           py::arg("every_file") = false, py::arg("known") = py::list())
       .def_static("of_part", &of_part, py::arg("part"))
       .def("part", &part, py::arg("positions"))
       .def("shard", &shard, py::arg("i"), py::arg("n"))

@@ -59,6 +59,19 @@ class PyScan {
 
   SkippedFiles skipped() { return run_.ended().tree().skipped; }
 
+  // Of each directory what rows show of it, its state, whether a file in it may be unfinished, and
+  // what was skipped in it.
+  py::list directories() {
+    py::list list;
+    const AppendOnly<Directory>& found = run_.ended().tree().directories();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const Directory& directory = found[i];
+      list.append(py::make_tuple(to_text(directory.relative), directory.state, directory.has_damage,
+                                 directory.skipped));
+    }
+    return list;
+  }
+
  private:
   static std::unique_ptr<Scan> new_scan(const std::vector<py::bytes>& paths, bool follow_links,
                                         ScanOptions options) {
@@ -132,7 +145,8 @@ void bind_scan(py::module_& module) {
       .def("run", &PyScan::run, py::arg("on_progress"), py::arg("interval_s"))
       .def("progress", &PyScan::progress)
       .def("table", &PyScan::table)
-      .def("skipped", &PyScan::skipped);
+      .def("skipped", &PyScan::skipped)
+      .def("directories", &PyScan::directories);
 }
 
 }  // namespace fastdump::bindings

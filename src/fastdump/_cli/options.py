@@ -185,8 +185,14 @@ growing_options = all_of(
         help="Read only files that are new or have changed since TABLE was made of the same PATH, "
         "with the same options: a .parquet or .arrow file of -o, or a directory of parts.",
     ),
+    click.option(
+        "--trust-directories",
+        is_flag=True,
+        help="With --since, look at nothing in directories whose names have not changed: files "
+        "that were written to in place are not seen.",
+    ),
 )
-"""Options for dumps that grow: the command gets `since` and `settle`."""
+"""Options for dumps that grow: the command gets `since`, `trust_directories` and `settle`."""
 
 _NUMBERS = {
     "rank": "Only these ranks",

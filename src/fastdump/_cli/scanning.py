@@ -130,11 +130,13 @@ def _written(
     base: str | None = None,
     shard: tuple[int, int] | None = None,
     since: str | None = None,
+    trust_directories: bool = False,
     parts: str | None = None,
     settle: float | None = None,
     **_reading: Any,
 ) -> Outcome:
     given = {"--shard": shard, "--since": since, "-o DIR/": parts, "--settle": settle}
+    given["--trust-directories"] = trust_directories or None
     for name, value in given.items():
         if value is not None:
             raise click.UsageError(f"{name} is for dumps; a table is read already")

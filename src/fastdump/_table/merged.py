@@ -43,6 +43,7 @@ def merged(
     batch, provenance = _Merger(
         _Rows(kept.batch, kept_from), _Rows(new.batch, new_from), new.root, new.roots
     ).rows()
+    provenance = provenance._replace(directories=new_from.directories)
     return StatsTable.scanned(
         batch,
         states=FileStates(batch.column("path"), provenance.states),

@@ -19,6 +19,7 @@ from fastdump._selection import Selection
 from fastdump._table.arrow_column import column_of, integer_array, joined
 from fastdump._table.buffers import column_with_nulls
 from fastdump._table.column import ARROW_TYPE
+from fastdump._table.known_directories import KnownDirectory, from_json, to_json
 
 if TYPE_CHECKING:
     from arro3.core import Array
@@ -39,10 +40,14 @@ class Provenance(NamedTuple):
         What decides rows beside the files, as JSON has it: see `asked_for`.
     states
         Of each row the state of its file, a number; null or 0 where it was not read as a whole.
+    directories
+        All directories that the rows, and the files that were skipped, lie in; None where that is
+        not known.
     """
 
     asked: Mapping[str, Any]
     states: Array
+    directories: Sequence[KnownDirectory] | None = None
 
     def states_of_rows(self) -> NDArray[Any]:
         """Return the state of each row's file, 0 where it is not known."""
@@ -65,7 +70,9 @@ class Provenance(NamedTuple):
 
     def added_to(self, table: Table) -> Table:
         """Return a table that is to be written, with its provenance."""
-        asked = json.dumps({**self.asked, "rows": len(self.states)})
+        n_rows = len(self.states)
+        told = None if self.directories is None else to_json(self.directories, n_rows)
+        asked = json.dumps({**self.asked, "rows": n_rows, "directories": told})
         metadata = {**table.schema.metadata_str, _KEY: asked}
         field = Field(STATE, ARROW_TYPE["integer"], nullable=True)
         added = table.append_column(field, ChunkedArray([self.states]))
@@ -89,10 +96,11 @@ class Provenance(NamedTuple):
             raise ValueError(f"metadata {_KEY!r} is nested too deeply") from error
         if not isinstance(asked, dict):
             raise ValueError(f"metadata {_KEY!r} is {asked!r:.80}, expected an object")
+        directories = from_json(asked.pop("directories", None))
         if asked.pop("rows", None) != table.num_rows:
             return None  # another program has left out some
         chunks = [chunk.cast(ARROW_TYPE["integer"]) for chunk in table.column(STATE).chunks]
-        return cls(asked, joined(chunks or [column_of([], "integer")]))
+        return cls(asked, joined(chunks or [column_of([], "integer")]), directories)
 
     @staticmethod
     def joined(several: Sequence[Provenance | None]) -> Provenance | None:

@@ -44,6 +44,7 @@ def triage(
     base: PathLike | None = None,
     executor: Executor | None = None,
     since: Since | None = None,
+    trust_directories: bool = False,
     settle: float | None = None,
     **conditions: Unpack[Conditions],
 ) -> TriageReport:
@@ -63,7 +64,7 @@ def triage(
         The directory that the paths of a table are relative to, if the dump was moved.
     threads, io_depth, engine, progress, follow_links, executor
         How to read a dump; as for `stats`. They do not matter for a table.
-    since, settle
+    since, trust_directories, settle
         For a dump that grows: as for `stats`.
     as_rank, base
         Where a dump or a table belongs; as for `stats`.
@@ -102,6 +103,7 @@ def triage(
         base=base,
         executor=executor,
         since=since,
+        trust_directories=trust_directories,
         settle=settle,
         **conditions,
     )

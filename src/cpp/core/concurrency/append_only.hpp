@@ -32,6 +32,11 @@ class AppendOnly {
     const auto [chunk, place] = find(i);
     return chunks_[chunk][place];
   }
+  // To change an element; nobody else may read what is changed.
+  T& at(std::size_t i) {
+    const auto [chunk, place] = find(i);
+    return chunks_[chunk][place];
+  }
   // For the thread that appends, and for all once it has ended.
   std::size_t size() const { return size_; }
 

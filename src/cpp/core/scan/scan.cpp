@@ -1,12 +1,15 @@
 #include "core/scan/scan.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -37,6 +40,16 @@ constexpr std::string_view kNoKnownTensor = "damaged file, which may hold what w
 // A file, and the directory that it lies in.
 constexpr std::size_t kDescriptorsOfThread = 2;
 
+// Whether somebody may be writing to the file still, as far as its content tells.
+bool may_be_unfinished(const FileRows& rows) {
+  const auto is_whole = [](Status status) {
+    return status == Status::ok || status == Status::unsupported;
+  };
+  return !rows.state || !is_whole(rows.status) ||
+         !std::ranges::all_of(rows.tensors, is_whole,
+                              [](const TensorRow& row) { return row.tensor.status; });
+}
+
 // What one thread keeps between files, and what it has found.
 struct ScanThread {
   ScanThread(const FileTree& tree, const ScanOptions& options)
@@ -51,8 +64,10 @@ struct ScanThread {
   std::vector<FileDescription> dumps;  // memory that is reused
   FoundRows rows;
   SkippedFiles skipped;
-  ScanProgress done;             // since report()
-  std::uint64_t row_nbytes = 0;  // since report()
+  std::map<std::uint32_t, SkippedFiles> skipped_in;  // by directory: of its files
+  std::set<std::uint32_t> damaged;                   // directories
+  ScanProgress done;                                 // since report()
+  std::uint64_t row_nbytes = 0;                      // since report()
 };
 
 // The items are files, the jobs are large ones.
@@ -107,7 +122,7 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     LocatedFile located = locate(thread.opener, file, options_.selection,
                                  thread.reduction.buffers.file_start(), thread.dumps);
     if (const auto* skipped = std::get_if<SkippedFile>(&located)) {
-      count_skipped(thread.skipped, skipped->reason);
+      skip(file, skipped->reason, thread);
     } else if (auto* finished = std::get_if<FinishedFile>(&located)) {
       add_rows(std::move(finished->rows), thread);
     } else if (auto* reported = std::get_if<ReportedFile>(&located)) {
@@ -215,13 +230,19 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     return nullptr;
   }
 
+  void skip(std::size_t file, std::string_view reason, ScanThread& thread) {
+    count_skipped(thread.skipped, reason);
+    count_skipped(thread.skipped_in[tree_.directory_index(file)], reason);
+  }
+
   // Adds the rows that are asked for, now that all is known of them.
   void add_rows(FileRows rows, ScanThread& thread) {
+    if (may_be_unfinished(rows)) thread.damaged.insert(tree_.directory_index(rows.file));
     const Selection& selection = options_.selection;
     if (rows.tensors.empty()) {
       if (!selection.has(rows.status)) return;
       if (selection.restricts_tensors()) {
-        if (rows.status != Status::ok) count_skipped(thread.skipped, kNoKnownTensor);
+        if (rows.status != Status::ok) skip(rows.file, kNoKnownTensor, thread);
         return;
       }
     } else if (!selection.status.empty()) {
@@ -244,7 +265,8 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     rows.file = file;
     rows.name = parse_file_name(tree_.real_name(file));
     if (!rows.name.is_dump()) {
-      count_skipped(thread.skipped, "file that cannot be read");
+      thread.damaged.insert(tree_.directory_index(file));
+      skip(file, "file that cannot be read", thread);
       return;
     }
     const bool lacks_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
@@ -274,7 +296,11 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   void end_thread(ScanThread& thread) override {
     const std::lock_guard lock(mutex_);
     rows_.push_back(std::move(thread.rows));
-    for (const auto& [reason, n] : thread.skipped) tree_.skipped[reason] += n;
+    add_skipped(tree_.skipped, thread.skipped);
+    for (const auto& [directory, skipped] : thread.skipped_in) {
+      tree_.add_skipped_in(directory, skipped);
+    }
+    for (const std::uint32_t directory : thread.damaged) tree_.set_damage_in(directory);
   }
 
   FileTree& tree_;

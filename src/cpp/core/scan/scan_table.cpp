@@ -188,8 +188,8 @@ class TableMaker {
   // What takes more memory comes after what frees as much. Paths are by far the longest, and
   // whoever began them last would be waited for: they come as early as that allows.
   void put_in_order() {
-    const std::size_t n_before =
-        std::min(n_path_bytes() / (rows_.n_rows * sizeof(std::int64_t) + 1) + 1, fill_found_.size());
+    const std::size_t n_before = std::min(
+        n_path_bytes() / (rows_.n_rows * sizeof(std::int64_t) + 1) + 1, fill_found_.size());
     fill_ = std::move(fill_found_);
     fill_.insert(fill_.begin() + static_cast<std::ptrdiff_t>(n_before), std::move(fill_path_));
     std::ranges::move(fill_told_, std::back_inserter(fill_));

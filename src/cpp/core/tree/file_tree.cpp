@@ -7,12 +7,6 @@
 
 namespace fastdump {
 
-void count_skipped(SkippedFiles& skipped, std::string_view reason) {
-  auto found = skipped.find(reason);
-  if (found == skipped.end()) found = skipped.emplace(reason, 0).first;
-  ++found->second;
-}
-
 void join_path(std::string_view directory, std::string_view name, std::string& path) {
   path.assign(directory);
   if (!path.empty() && path.back() != '/') path += '/';
@@ -49,6 +43,14 @@ void FileTree::shown_path(std::size_t file, std::string& buffer) const {
 std::uint32_t FileTree::add_directory(Directory directory) {
   directories_.push_back(std::move(directory));
   return static_cast<std::uint32_t>(directories_.size() - 1);
+}
+
+void FileTree::add_skipped_in(std::uint32_t directory, const SkippedFiles& skipped) {
+  add_skipped(directories_.at(directory).skipped, skipped);
+}
+
+void FileTree::set_damage_in(std::uint32_t directory) {
+  directories_.at(directory).has_damage = true;
 }
 
 void FileTree::add_file(std::uint32_t directory, std::string_view name) {

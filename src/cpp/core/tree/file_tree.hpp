@@ -5,21 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "core/concurrency/append_only.hpp"
 #include "core/formats/description.hpp"
+#include "core/tree/skipped_files.hpp"
 
 namespace fastdump {
-
-// Reason -> number of files that gave no row.
-using SkippedFiles = std::map<std::string, std::uint64_t, std::less<>>;
-
-void count_skipped(SkippedFiles& skipped, std::string_view reason);
 
 struct Directory {
   std::uint32_t root = 0;  // its number
@@ -28,6 +22,11 @@ struct Directory {
   Where where;
   std::unordered_map<std::string, std::string> real_names;  // from mapping.csv
   bool holds_root = false;  // its one file here is a root itself: somebody named it
+  // What is told of it to a later walk, see KnownDirectories:
+  std::int64_t state = 0;    // before it was listed; 0: not known
+  bool has_damage = false;   // a file in it may be one that was not written to its end
+  SkippedFiles skipped;      // of the files in it
+  bool was_trusted = false;  // it was not listed: an earlier walk has told of it
 };
 
 class FileTree {
@@ -51,6 +50,9 @@ class FileTree {
 
   std::uint32_t add_directory(Directory directory);
   void add_file(std::uint32_t directory, std::string_view name);
+  // Adds to what is told of a directory, which stays where it is.
+  void add_skipped_in(std::uint32_t directory, const SkippedFiles& skipped);
+  void set_damage_in(std::uint32_t directory);
 
   SkippedFiles skipped;
 

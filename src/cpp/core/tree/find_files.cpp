@@ -41,7 +41,7 @@ class FindRun final : public Pipeline<NoJob, Lister> {
   void report(Lister&) override {}
   void end_thread(Lister& lister) override {
     const std::lock_guard lock(mutex_);
-    for (const auto& [reason, n] : lister.skipped) tree_.skipped[reason] += n;
+    add_skipped(tree_.skipped, lister.skipped);
   }
 
   FileTree& tree_;

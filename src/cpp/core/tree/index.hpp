@@ -80,6 +80,9 @@ class Index {
   const std::string& shown_directory(std::size_t index) const {
     return tree_.directories()[index].relative;
   }
+  bool was_trusted(std::size_t directory) const {
+    return tree_.directories()[directory].was_trusted;
+  }
   std::string_view name_on_disk(std::size_t position) const { return tree_.name(file(position)); }
 
   // All of these take positions, and keep their order.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/concurrency/cpus.hpp"
 #include "core/concurrency/pipeline.hpp"
@@ -16,25 +17,62 @@ namespace fastdump {
 namespace {
 
 constexpr auto kNoFile = std::numeric_limits<std::uint32_t>::max();
+// A file in a directory that was not listed.
+constexpr auto kTrustedFile = kNoFile - 1;
 
 // So many files are asked about at once: the turn of a thread costs more than one of them.
 constexpr std::size_t kFilesPerItem = 64;
 
+// The directories that were not listed, as rows show them.
+class TrustedDirectories {
+ public:
+  TrustedDirectories(const Index& index, const std::vector<std::string>& shown) {
+    for (std::size_t i = 0; i < index.n_directories(); ++i) {
+      if (!index.was_trusted(i)) continue;
+      directories_.insert(shown.empty() ? join_path(index.shown_directory(i), "") : shown[i]);
+    }
+  }
+
+  // Quick for files one after the other in one directory.
+  bool have(std::string_view path) {
+    if (directories_.empty()) return false;
+    const bool is_there = has_last_ && path.starts_with(last_) &&
+                          path.find('/', last_.size()) == std::string_view::npos;
+    if (!is_there) {
+      const std::size_t slash = path.rfind('/');
+      last_ = path.substr(0, slash == std::string_view::npos ? 0 : slash + 1);
+      has_last_ = true;
+      last_is_trusted_ = directories_.contains(std::string(last_));
+    }
+    return last_is_trusted_;
+  }
+
+ private:
+  std::unordered_set<std::string> directories_;
+  std::string_view last_;
+  bool has_last_ = false;
+  bool last_is_trusted_ = false;
+};
+
 // The files of the earlier rows, each once.
 struct EarlierFiles {
-  explicit EarlierFiles(const EarlierRows& rows) : file_of(rows.ends.size()) {
-    std::string_view last;
+  EarlierFiles(const EarlierRows& rows, TrustedDirectories trusted) : file_of(rows.ends.size()) {
+    std::optional<std::string_view> last;
+    std::uint32_t last_file = kNoFile;
     for (std::size_t row = 0; row < file_of.size(); ++row) {
       const std::string_view path = rows.path(row);
-      if (row == 0 || path != last) {
+      if (trusted.have(path)) {
+        file_of[row] = kTrustedFile;
+        continue;
+      }
+      if (path != last) {
         const auto [found, is_new] =
             numbers.emplace(path, static_cast<std::uint32_t>(states.size()));
         if (is_new) states.push_back(rows.states[row]);
-        file_of[row] = found->second;
+        last_file = found->second;
         last = path;
-      } else {
-        file_of[row] = file_of[row - 1];
       }
+      file_of[row] = last_file;
       if (states[file_of[row]] != rows.states[row]) states[file_of[row]] = 0;
     }
   }
@@ -147,6 +185,7 @@ class AskRun final : public Pipeline<NoJob, Asker> {
 
   // A path that was found twice has one answer.
   bool is_unchanged(std::uint32_t file) const {
+    if (file == kTrustedFile) return true;
     return file != kNoFile && is_same_[file] && !is_other_[file];
   }
 
@@ -164,7 +203,7 @@ class AskRun final : public Pipeline<NoJob, Asker> {
 Unchanged find_unchanged(const Index& index, Index::PositionsView positions,
                          const EarlierRows& earlier, const std::vector<std::string>& shown,
                          const Parallelism& parallelism, const std::atomic<bool>& stop) {
-  const EarlierFiles files(earlier);
+  const EarlierFiles files(earlier, TrustedDirectories(index, shown));
   AskRun run(index, positions, files, shown, parallelism, stop);
   run.run();
   return run.result();

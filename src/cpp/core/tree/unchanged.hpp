@@ -33,7 +33,8 @@ struct Unchanged {
 // `shown` has what the rows show of each directory of the index, with a slash at its end; where it
 // is empty, that is what rows of the index would show. Asks for the state of each file that rows
 // tell of. A file that cannot be told from another by the path in its rows, and one whose name
-// stands for another in mapping.csv, is always to be read. Ends soon, with a result that is to be
+// stands for another in mapping.csv, is always to be read. Rows of files in a directory that was
+// not listed are kept. Ends soon, with a result that is to be
 // thrown away, after `stop`.
 Unchanged find_unchanged(const Index& index, Index::PositionsView positions,
                          const EarlierRows& earlier, const std::vector<std::string>& shown,

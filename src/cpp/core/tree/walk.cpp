@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::string_view kMappingName = "mapping.csv";
 
+constexpr std::string_view kUnreadableFile = "file that cannot be read";
+
 // Far above what a directory of over-long names needs; a larger file is not a mapping.
 constexpr std::int64_t kMaxMappingBytes = std::int64_t{64} << 20;
 
@@ -68,9 +70,11 @@ std::string_view read_mapping(Directory& directory) {
   return read.error != 0 ? kUnreadable : std::string_view{};
 }
 
-void find_real_names(Directory& directory, SkippedFiles& skipped) {
+// False if some may be missing.
+bool find_real_names(Directory& directory) {
   const std::string_view problem = read_mapping(directory);
-  if (!problem.empty()) count_skipped(skipped, problem);
+  if (!problem.empty()) count_skipped(directory.skipped, problem);
+  return problem.empty();
 }
 
 // A listing that failed may have been cut before the mapping's name.
@@ -118,7 +122,8 @@ void Walk::add_root_file(std::uint32_t root, SkippedFiles& skipped) {
   if (paths_.size() > 1) directory.relative = file.directory;
   directory.where = parse_tree_path(absolute(file.directory.empty() ? "." : file.directory), "");
   directory.holds_root = true;
-  if (is_decimal(file.name)) find_real_names(directory, skipped);
+  if (is_decimal(file.name)) find_real_names(directory);
+  add_skipped(skipped, directory.skipped);
   add_file(tree_.add_directory(std::move(directory)), file.name);
 }
 
@@ -156,21 +161,36 @@ void Walk::list(const Place& place, SkippedFiles& skipped) {
     count_skipped(skipped, "link to a directory that is scanned anyway");
     return;
   }
-  const DirectoryListing listing(place.path, stop_);
-  if (listing.error() != 0 && place.is_root) throw SystemError(listing.error(), place.path);
-  if (listing.error() != 0) {
-    count_skipped(skipped, is_scarcity(listing.error())
-                               ? "directory that cannot be read: too many open files, or no memory"
-                               : "directory that cannot be read");
-    if (listing.entries().empty()) return;
-  }
   Directory directory;
   directory.root = place.root;
   directory.path = place.path;
   directory.relative = join_path(roots_[place.root].shown, place.below);
   directory.where = parse_tree_path(roots_[place.root].absolute, place.below);
-  if (needs_mapping(listing)) find_real_names(directory, skipped);
-  Listed listed = look_at(listing, place.path, skipped);
+  FileStatus status;
+  if (find_status(place.path, Links::follow, status) == 0) {
+    directory.state = state_before_listing(status);
+    const auto* known = options_.known && !options_.follow_links
+                            ? options_.known->find(directory.relative, status)
+                            : nullptr;
+    if (known != nullptr) {
+      add_skipped(skipped, known->skipped);
+      take_over(std::move(directory), *known);
+      return;
+    }
+  }
+  const DirectoryListing listing(place.path, stop_);
+  if (listing.error() != 0 && place.is_root) throw SystemError(listing.error(), place.path);
+  if (listing.error() != 0) {
+    count_skipped(directory.skipped,
+                  is_scarcity(listing.error())
+                      ? "directory that cannot be read: too many open files, or no memory"
+                      : "directory that cannot be read");
+    directory.state = 0;
+  }
+  if (needs_mapping(listing) && !find_real_names(directory)) directory.state = 0;
+  Listed listed = look_at(listing, place.path, directory.skipped);
+  if (directory.skipped.contains(kUnreadableFile)) directory.state = 0;
+  add_skipped(skipped, directory.skipped);
   {
     const std::lock_guard lock(mutex_);
     const std::uint32_t index = tree_.add_directory(std::move(directory));
@@ -191,6 +211,16 @@ void Walk::list(const Place& place, SkippedFiles& skipped) {
           child.identity},
          skipped);
   }
+}
+
+void Walk::take_over(Directory directory, const KnownDirectory& known) {
+  const std::uint32_t root = directory.root;
+  directory.state = known.state;
+  directory.skipped = known.skipped;
+  directory.was_trusted = true;
+  const std::lock_guard lock(mutex_);
+  const std::uint32_t index = tree_.add_directory(std::move(directory));
+  for (const std::string& child : known.children) add_unlisted({root, index, child, {}});
 }
 
 Walk::Listed Walk::look_at(const DirectoryListing& listing, const std::string& path,
@@ -220,8 +250,7 @@ Walk::Listed Walk::look_at(const DirectoryListing& listing, const std::string& p
 // Follows a link if that is wanted. False if there is nothing to be added; it is counted then.
 bool Walk::find_target(const std::string& path, FileStatus& status, SkippedFiles& skipped) const {
   if (const int error = find_status(path, Links::keep, status); error != 0) {
-    count_skipped(skipped,
-                  error == ENOENT ? "vanished while it was listed" : "file that cannot be read");
+    count_skipped(skipped, error == ENOENT ? "vanished while it was listed" : kUnreadableFile);
     return false;
   }
   if (status.type != FileType::link || !options_.follow_links) return true;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -15,11 +16,15 @@
 #include "core/concurrency/append_only.hpp"
 #include "core/io/directory.hpp"
 #include "core/tree/file_tree.hpp"
+#include "core/tree/known_directories.hpp"
 
 namespace fastdump {
 
 struct WalkOptions {
   bool follow_links = false;  // below the roots; the roots themselves are always followed
+  // Directories that are not listed if they are in the same state still; may be null, and is not
+  // looked at where links are followed.
+  std::shared_ptr<const KnownDirectories> known;
 };
 
 // Items are numbered as they are found: files, and directories that are still to be listed, which
@@ -86,6 +91,7 @@ class Walk {
   Place place_of(const Unlisted& directory) const;
   bool visit(const Place& place);  // false if it was before
   void list(const Place& place, SkippedFiles& skipped);
+  void take_over(Directory directory, const KnownDirectory& known);
   Listed look_at(const DirectoryListing& listing, const std::string& path,
                  SkippedFiles& skipped) const;
   bool find_target(const std::string& path, FileStatus& status, SkippedFiles& skipped) const;
