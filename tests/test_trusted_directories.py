@@ -259,6 +259,20 @@ def test_damaged_files_are_looked_at_until_they_are_whole(tmp_path: Path) -> Non
     assert set(table["status"]) == {"ok"}
 
 
+@pytest.mark.parametrize("condition", ["status", "io"])
+def test_conditions_may_hide_damage(tmp_path: Path, condition: str) -> None:
+    """A file that meets a condition when it is whole has no row before."""
+    conditions: Any = {condition: {"status": "ok", "io": "output"}[condition]}
+    first = write_steps(tmp_path)[0]
+    content = first.read_bytes()
+    os.truncate(first, len(content) - 8 if condition == "status" else 2)
+    let_rest(tmp_path)
+    earlier = fastdump.stats(tmp_path, **conditions)
+    first.write_bytes(content)
+    table, _ = again(tmp_path, earlier, **conditions)
+    assert len(table) == len(earlier) + 1 == 12
+
+
 def test_a_table_without_directories_will_do(tmp_path: Path) -> None:
     """Joined tables have none: then all is looked at, and what damage was joined is known."""
     first = write_steps(tmp_path)[0]

@@ -249,7 +249,7 @@ class SinceScan:
     def _trusted(self) -> list[tuple[str, int, dict[str, int]]]:
         """Return the directories that need not be listed again."""
         directories = self._known.directories
-        if not self._trusts or directories is None or self._since.roots != self._place.roots:
+        if not self._trusts or directories is None:
             return []
         # What ranks paths tell is not known of files that are not listed, nor which of two equal
         # paths is theirs.
