@@ -169,7 +169,7 @@ class PartsScan:
         self._n_left = len(to_read)
         self._reached = PartsProgress(len(to_read))
         self._write_manifest(is_complete=False)
-        for part in _cut(to_read):
+        for part in _cut(to_read, len(positions) - len(to_read)):
             scan = self._scan_of(index, part)
 
             def report(now: _core.Progress) -> None:
@@ -261,14 +261,19 @@ class PartsScan:
             os.unlink(self._path(name))  # noqa: PTH108
 
 
-def _cut(positions: NDArray[np.uint32]) -> Iterator[NDArray[np.uint32]]:
-    """Yield files in parts that take a certain share of the time until then each."""
+def _cut(positions: NDArray[np.uint32], n_known: int) -> Iterator[NDArray[np.uint32]]:
+    """Yield files in parts that take a certain share of the time until then each.
+
+    The time of `n_known` files that were read before counts, too, as what they would take now.
+    """
     begin = last = time.monotonic()
-    n, first = _FIRST_FILES, 0
+    n, first = max(_FIRST_FILES, int(n_known * _SHARE)), 0
     while first < len(positions):
         yield np.ascontiguousarray(positions[first : first + n])
         first += n
         now = time.monotonic()
+        if first == n:
+            begin -= (now - last) * n_known / n
         wanted_s = min(max((now - begin) * _SHARE, _MIN_S), _MAX_S)
         n = max(1, min(int(n * wanted_s / max(now - last, 1e-6)), n * _GROWTH))
         last = now

@@ -1,11 +1,14 @@
 #include "core/tree/unchanged.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "core/concurrency/cpus.hpp"
 #include "core/concurrency/pipeline.hpp"
@@ -54,6 +57,64 @@ class TrustedDirectories {
   bool last_is_trusted_ = false;
 };
 
+// Numbers of paths, in the order in which they were added. A table of its own, because a node for
+// each path is a cache miss for each look.
+class PathNumbers {
+ public:
+  // The number of a path, which is the next one if it is new.
+  std::uint32_t add(std::string_view path) {
+    if (2 * paths_.size() >= slots_.size()) grow();
+    const std::uint32_t hash = hash_of(path);
+    Slot& slot = slots_[place_of(path, hash)];
+    if (slot.number == kNoFile) {
+      slot = {hash, static_cast<std::uint32_t>(paths_.size())};
+      paths_.push_back(path);
+    }
+    return slot.number;
+  }
+
+  // kNoFile if it was not added.
+  std::uint32_t find(std::string_view path) const {
+    return slots_.empty() ? kNoFile : slots_[place_of(path, hash_of(path))].number;
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t number = kNoFile;  // free
+  };
+
+  static std::uint32_t hash_of(std::string_view path) {
+    return static_cast<std::uint32_t>(std::hash<std::string_view>{}(path));
+  }
+
+  // Where the path is, or would be.
+  std::size_t place_of(std::string_view path, std::uint32_t hash) const {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+      const Slot& slot = slots_[i];
+      if (slot.number == kNoFile || (slot.hash == hash && paths_[slot.number] == path)) return i;
+    }
+  }
+
+  void grow() {
+    std::vector<Slot> before(std::max<std::size_t>(kFewest, 2 * slots_.size()));
+    before.swap(slots_);
+    const std::size_t mask = slots_.size() - 1;
+    for (const Slot& slot : before) {
+      if (slot.number == kNoFile) continue;
+      std::size_t i = slot.hash & mask;
+      while (slots_[i].number != kNoFile) i = (i + 1) & mask;
+      slots_[i] = slot;
+    }
+  }
+
+  static constexpr std::size_t kFewest = 1024;
+
+  std::vector<Slot> slots_;  // a power of two; half of them are free
+  std::vector<std::string_view> paths_;
+};
+
 // The files of the earlier rows, each once.
 struct EarlierFiles {
   EarlierFiles(const EarlierRows& rows, TrustedDirectories trusted) : file_of(rows.ends.size()) {
@@ -66,10 +127,8 @@ struct EarlierFiles {
         continue;
       }
       if (path != last) {
-        const auto [found, is_new] =
-            numbers.emplace(path, static_cast<std::uint32_t>(states.size()));
-        if (is_new) states.push_back(rows.states[row]);
-        last_file = found->second;
+        last_file = numbers.add(path);
+        if (last_file == states.size()) states.push_back(rows.states[row]);
         last = path;
       }
       file_of[row] = last_file;
@@ -77,14 +136,9 @@ struct EarlierFiles {
     }
   }
 
-  std::uint32_t find(std::string_view path) const {
-    const auto found = numbers.find(path);
-    return found == numbers.end() ? kNoFile : found->second;
-  }
-
-  std::unordered_map<std::string_view, std::uint32_t> numbers;  // by path
-  std::vector<std::int64_t> states;                             // 0: not known
-  std::vector<std::uint32_t> file_of;                           // by row
+  PathNumbers numbers;
+  std::vector<std::int64_t> states;    // 0: not known
+  std::vector<std::uint32_t> file_of;  // by row
 };
 
 // Asks for the states of files by their names in the directory that was opened last: a long path is
@@ -163,7 +217,7 @@ class AskRun final : public Pipeline<NoJob, Asker> {
     find_shown_path(position, path);
     // Rows show other bytes than text as a backslash and digits, which a name may have, too.
     if (path.find('\\') != std::string::npos || is_decimal(index_.name_on_disk(position))) return;
-    const std::uint32_t file = files_.find(path);
+    const std::uint32_t file = files_.numbers.find(path);
     if (file == kNoFile) return;
     file_at_[i] = file;
     (has_state(position, files_.states[file], asker) ? is_same_ : is_other_)[file] = true;
