@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._table.arrow_column import codes_of, integer_array, is_in, is_null, text_codes
+from fastdump._table.arrow_column import codes_of, is_in, is_null, shared_integers, text_codes
+from fastdump._table.distinct_codes import distinct_codes
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
@@ -45,19 +46,19 @@ class Rows:
 
     def __init__(self, batch: RecordBatch) -> None:
         def integers(name: str) -> NDArray[np.int64]:
-            return integer_array(batch.column(name), null=NONE)
+            return shared_integers(batch.column(name), null=NONE)
 
         self.path = text_codes(batch.column("path"))
         self.dtype, self.dtypes = codes_of(batch.column("dtype"))
-        types, _ = codes_of(batch.column("op_type"))
+        types, op_types = codes_of(batch.column("op_type"))
         names, op_names = codes_of(batch.column("op_name"))
-        pairs = (types + 1) * (len(op_names) + 1) + names
-        ops, op = np.unique(pairs, return_inverse=True)
+        n = len(op_names) + 1
+        ops, op = distinct_codes((types + 1) * n + names + 1, (len(op_types) + 1) * n)
         # The lowest is of rows with neither, if there are any.
-        self.op = op + NONE if len(ops) and ops[0] == NONE else op
+        self.op = op + NONE if len(ops) and ops[0] == 0 else op
         self.rank, self.step = integers("rank"), integers("step")
         self.timestamp = integers("timestamp")
-        self.nbytes = integer_array(batch.column("nbytes"))
+        self.nbytes = shared_integers(batch.column("nbytes"))
         self.is_tensor = ~is_null(batch.column("io"))
         self.is_reported = is_in(batch.column("source"), ("csv",))
         io, _ = codes_of(batch.column("io"))

@@ -115,6 +115,42 @@ def values(column: Array, dtype: type[np.generic]) -> NDArray[Any]:
     return data.view(dtype).copy()
 
 
+def shared_values(column: Array, dtype: type[np.generic]) -> NDArray[Any]:
+    """Return what `values` does in the memory of the column, which may have other owners."""
+    if len(column) == 0:
+        return np.empty(0, dtype)
+    array, capsule = exported(column)
+    width = np.dtype(dtype).itemsize
+    # SAFETY: as in `buffer_bytes`; the array holds the object that has the capsule.
+    memory: Any = (ctypes.c_uint8 * (array.length * width)).from_address(
+        array.buffers[1] + array.offset * width
+    )
+    memory.capsule = capsule
+    return np.frombuffer(memory, dtype)
+
+
+def shared_integers(column: Array, *, null: int = 0) -> NDArray[np.int64]:
+    """Return what `integer_array` does, not to be changed: no copy where there is no null."""
+    return _shared(column, np.int64, null)
+
+
+def shared_reals(column: Array) -> NDArray[np.float64]:
+    """Return what `real_array` does, not to be changed: no copy where there is no null."""
+    return _shared(column, np.float64, np.nan)
+
+
+def _shared(column: Array, dtype: type[np.generic], null: float) -> NDArray[Any]:
+    if column.null_count == 0:
+        array = shared_values(column, dtype)
+    elif column.null_count == len(column):
+        array = np.full(len(column), null, dtype)
+    else:
+        array = values(column, dtype)
+        array[is_null(column)] = null
+    array.flags.writeable = False
+    return array
+
+
 def real_array(column: Array) -> NDArray[np.float64]:
     """Return a float64 column, NaN for null."""
     array = values(column, np.float64)
@@ -177,7 +213,12 @@ def n_distinct(column: Array) -> int:
 def _codes(encoded: Array) -> NDArray[np.int64]:
     indices = dictionary_indices(encoded)
     assert isinstance(indices, Array)
-    return integer_array(indices.cast(DataType.int64()), null=NULL_CODE)
+    # A new column, which nobody else has.
+    widened = indices.cast(DataType.int64())
+    codes: NDArray[np.int64] = shared_values(widened, np.int64)
+    if widened.null_count:
+        codes[is_null(widened)] = NULL_CODE
+    return codes
 
 
 def _encoded(column: Array) -> Array:

@@ -15,13 +15,14 @@ from fastdump._op_name import in_file_name
 from fastdump._selection import IO
 from fastdump._table.arrow_column import (
     codes_of,
-    integer_array,
     is_in,
     is_null,
-    real_array,
+    shared_integers,
+    shared_reals,
     text_codes,
     values,
 )
+from fastdump._table.distinct_codes import distinct_codes, runs_of
 from fastdump._triage import counters
 from fastdump._triage.order import numbered, positions
 
@@ -102,7 +103,7 @@ class Rows:
         self.task = self._integers("task_id")
         self.stream = self._integers("stream_id")
         self.thread = self._integers("thread_id")
-        self.timestamp = integer_array(batch.column("timestamp"), null=INT64_MAX)
+        self.timestamp = shared_integers(batch.column("timestamp"), null=INT64_MAX)
         self.index = self._integers("index")
         self.nbytes = self._integers("nbytes")
         self.count = self._integers("count")
@@ -141,14 +142,14 @@ class Rows:
         self.op_types = list(types)
 
         self.max, self.min, self.mean, self.l2norm = (
-            real_array(batch.column(name)) for name in ("max", "min", "mean", "l2norm")
+            shared_reals(batch.column(name)) for name in ("max", "min", "mean", "l2norm")
         )
         largest = [LARGEST_FINITE.get(name, np.nan) for name in self.dtypes]
         self.largest = np.array([*largest, np.nan], np.float64)[self.dtype]
         self.is_float = self.of_dtype(_FLOATS)
         self.nan_or_pos_inf = table.bad_values.nan_or_pos_inf
         self.neg_inf = table.bad_values.neg_inf
-        counts = [integer_array(batch.column(name)) for name in ("nan", "pos_inf", "neg_inf")]
+        counts = [shared_integers(batch.column(name)) for name in ("nan", "pos_inf", "neg_inf")]
         self.n_bad = sum(counts[1:], counts[0])
         self.n_nan = counts[0]
         self.content = mixed(
@@ -157,12 +158,12 @@ class Rows:
         )
         self.n_saturated = np.zeros(self.n, np.int64)
         if "saturated" in batch.column_names:
-            self.n_saturated = integer_array(batch.column("saturated"))
+            self.n_saturated = shared_integers(batch.column("saturated"))
         self.is_reported = self.is_in("source", ("csv",))
         self.known = self._known(batch)
 
     def _integers(self, name: str) -> NDArray[np.int64]:
-        return integer_array(self._batch.column(name), null=NONE)
+        return shared_integers(self._batch.column(name), null=NONE)
 
     def _signatures(self, file: NDArray[np.int64], n_files: int) -> NDArray[np.uint64]:
         signatures = np.zeros(n_files, np.uint64)
@@ -270,13 +271,18 @@ def _shape_keys(column: Array) -> NDArray[np.uint64]:
 def _lanes(
     rank: NDArray[np.int64], device: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[tuple[int | None, int | None]]]:
-    _, first, lane = np.unique(mixed(rank, device), return_index=True, return_inverse=True)
+    # Rows of a lane follow each other.
+    begins = runs_of(rank, device)
+    _, first, lane = np.unique(
+        mixed(rank[begins], device[begins]), return_index=True, return_inverse=True
+    )
+    first = begins[first]
     order = np.lexsort((device[first], rank[first]))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     pairs = zip(rank[first][order].tolist(), device[first][order].tolist(), strict=True)
     lanes = [(None if r < 0 else r, None if d < 0 else d) for r, d in pairs]
-    return place[lane], lanes
+    return np.repeat(place[lane], np.diff(begins, append=len(rank))), lanes
 
 
 def _ops(batch: RecordBatch) -> tuple[NDArray[np.int64], list[tuple[str, str]]]:
@@ -288,7 +294,7 @@ def _ops(batch: RecordBatch) -> tuple[NDArray[np.int64], list[tuple[str, str]]]:
     type_codes, op_types = codes_of(batch.column("op_type"))
     name_codes, op_names = codes_of(batch.column("op_name"))
     n = len(op_names) + 1
-    pairs, op = np.unique((type_codes + 1) * n + name_codes + 1, return_inverse=True)
+    pairs, op = distinct_codes((type_codes + 1) * n + name_codes + 1, (len(op_types) + 1) * n)
     op_types, op_names = ["", *op_types], ["", *op_names]
     numbers: dict[tuple[str, str], int] = {}
     ops: list[tuple[str, str]] = []

@@ -13,6 +13,7 @@ import numpy as np
 from fastdump._array.damage import Damage, describe_damage, is_not_finite
 from fastdump._op_name.shortest_pattern import shortest_pattern
 from fastdump._table.arrow_column import count_by
+from fastdump._table.distinct_codes import n_distinct_codes
 from fastdump._table.manifest import NOT_FINISHED
 from fastdump._triage import kinds
 from fastdump._triage.beginnings import Beginnings, Begun
@@ -77,7 +78,8 @@ class _Story:
         found += self._missing()
         suppressed = self._suppressed()
         n_tensors = int(self._evidence.tensors.sum())
-        n_operators = len(np.unique(self._executions.of_row[self._evidence.tensors]))
+        of_row = self._executions.of_row[self._evidence.tensors]
+        n_operators = n_distinct_codes(of_row + 1, self._executions.n + 1)
         rows = self._rows
         return TriageReport(
             sentence=report_sentence(found, n_tensors, sum(one.tensors for one in suppressed)),
