@@ -12,6 +12,7 @@ import numpy as np
 from fastdump._inventory.groups import Group, groups
 from fastdump._inventory.oddities import oddities
 from fastdump._inventory.rows import NONE, Rows
+from fastdump._table.distinct_codes import runs_of
 from fastdump._table.path_column import PathColumn
 from fastdump._table.stats_table import StatsTable
 
@@ -54,7 +55,9 @@ class Inventory:
     def __init__(self, table: StatsTable, *, all_ranks: bool) -> None:
         rows = Rows(table.batch)
         (self.total,) = groups(rows, np.zeros(len(table), np.int64), 1)
-        ranks, rank = np.unique(rows.rank, return_inverse=True)
+        begins = runs_of(rows.rank)
+        ranks, rank = np.unique(rows.rank[begins], return_inverse=True)
+        rank = np.repeat(rank, np.diff(begins, append=len(table)))
         self.ranks = dict(
             zip(map(_known, ranks.tolist()), groups(rows, rank, len(ranks)), strict=True)
         )
@@ -95,8 +98,10 @@ def _known(number: int) -> int | None:
 
 
 def _steps(rows: Rows) -> dict[tuple[int | None, int | None], Group]:
-    ranks, rank = np.unique(rows.rank, return_inverse=True)
-    steps, step = np.unique(rows.step, return_inverse=True)
+    # Rows of a step follow each other.
+    begins = runs_of(rows.rank, rows.step)
+    ranks, rank = np.unique(rows.rank[begins], return_inverse=True)
+    steps, step = np.unique(rows.step[begins], return_inverse=True)
     pairs, number = np.unique(rank * len(steps) + step, return_inverse=True)
     where = [
         (_known(r), _known(s))
@@ -104,6 +109,7 @@ def _steps(rows: Rows) -> dict[tuple[int | None, int | None], Group]:
             ranks[pairs // len(steps)].tolist(), steps[pairs % len(steps)].tolist(), strict=True
         )
     ]
+    number = np.repeat(number, np.diff(begins, append=len(rows.rank)))
     return dict(zip(where, groups(rows, number, len(pairs)), strict=True))
 
 

@@ -26,7 +26,7 @@ namespace {
 // Fewer are not worth a thread.
 constexpr std::size_t kRowsPerThread = 4096;
 
-// Each has a column in memory that the blocks have, too; copying is no faster with more of them.
+// Each has a column in memory that the blocks have, too: with more of them, rows are there twice.
 constexpr std::size_t kMostThreads = 4;
 
 // To give freed memory back is a walk through the heap.
