@@ -45,8 +45,8 @@ std::uint32_t FileTree::add_directory(Directory directory) {
   return static_cast<std::uint32_t>(directories_.size() - 1);
 }
 
-void FileTree::add_skipped_in(std::uint32_t directory, const SkippedFiles& skipped) {
-  add_skipped(directories_.at(directory).skipped, skipped);
+void FileTree::add_skipped_in(std::uint32_t directory, const SkippedFiles& more) {
+  add_skipped(directories_.at(directory).skipped, more);
 }
 
 void FileTree::set_damage_in(std::uint32_t directory) {

@@ -51,7 +51,7 @@ class FileTree {
   std::uint32_t add_directory(Directory directory);
   void add_file(std::uint32_t directory, std::string_view name);
   // Adds to what is told of a directory, which stays where it is.
-  void add_skipped_in(std::uint32_t directory, const SkippedFiles& skipped);
+  void add_skipped_in(std::uint32_t directory, const SkippedFiles& more);
   void set_damage_in(std::uint32_t directory);
 
   SkippedFiles skipped;
