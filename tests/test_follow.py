@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
 import random
 import re
 import shutil
@@ -22,6 +23,7 @@ from sample_dumps import write_unusual
 from small_dumps import SmallDump
 from test_cli_main import on_terminal
 from test_concat import assert_same_table, write_random_tree
+from test_parts import killed_at
 
 import fastdump
 from fastdump import FollowEvent, _core, testing
@@ -29,6 +31,7 @@ from fastdump._cli import main
 from fastdump._follow import clean_files, follower, rows
 from fastdump._follow.arrivals import Arrivals
 from fastdump._follow.follower import Pace
+from fastdump._table.manifest import NOT_FINISHED
 
 CLEAN = np.arange(1, 25, dtype=np.float32)
 BAD = np.where(CLEAN == 7, np.inf, CLEAN).astype(np.float32)
@@ -115,11 +118,16 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 # The same table as one scan
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_rounds_give_the_table_of_one_scan(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("conditions", [{}, {"step": "0-1", "io": "output"}], ids=["all", "some"])
+@pytest.mark.parametrize("output", [None, "run.parquet", "run/"])
+@pytest.mark.parametrize("seed", range(3))
+def test_rounds_give_the_table_of_one_scan(
+    tmp_path: Path, seed: int, output: str | None, conditions: Any
+) -> None:
     """Files come in any order; some are written anew."""
     rng = random.Random(seed)
-    complete, root = tmp_path / "complete", tmp_path / "run"
+    complete, root = tmp_path / "complete", tmp_path / "dump"
+    into = None if output is None else f"{tmp_path}/{output}"
     write_random_tree(complete, seed)
     write_unusual(complete / "unusual")
     (complete / "notes.txt").write_text("no dump")
@@ -142,9 +150,19 @@ def test_rounds_give_the_table_of_one_scan(tmp_path: Path, seed: int) -> None:
 
     rounds = [lambda some=files[i::6]: come(some) for i in range(6)]
     rounds[3:3] = [change, nothing, change]
-    events = followed(root, *rounds, nothing)
-    assert_same_table(events[-1].table, whole(root))
-    summary = whole(root).summary()
+    events = followed(root, *rounds, nothing, output=into, **conditions)
+    expected = fastdump.stats(root, level="full", **conditions)
+    assert_same_table(events[-1].table, expected)
+    if into is not None:
+        assert_same_table(fastdump.read_stats(into), expected)
+    if output == "run/":
+        # What one has written, the other goes on from.
+        table = fastdump.stats(root, level="full", parts=into, **conditions)
+        assert_same_table(table, expected)
+        again = followed(root, output=into, **conditions)
+        assert_same_table(again[-1].table, expected)
+        assert_same_table(fastdump.read_stats(into), expected)
+    summary = expected.summary()
     assert events[-1].progress.files == summary["files"]
     assert events[-1].progress.steps == len(summary["steps"])
     assert events[-1].progress.ranks == len(summary["ranks"])
@@ -448,6 +466,132 @@ def test_tables_that_cannot_be_gone_on_from(tmp_path: Path) -> None:
     assert other.read_bytes() == before
 
 
+def part_names(directory: Path) -> set[str]:
+    return {path.name for path in directory.glob("part-*")}
+
+
+def test_parts_are_written_of_what_is_new(tmp_path: Path) -> None:
+    """Each row is written a few times, into a few parts, however many rounds there are."""
+    root, output = tmp_path / "run", tmp_path / "parts"
+    root.mkdir()
+    output.mkdir()
+    dump = SmallDump(root)
+    n_written: list[int] = []
+    n_parts: list[int] = []
+    write = fastdump.StatsTable.write
+
+    def counted(self: Any, path: Any) -> None:
+        n_written.append(len(self))
+        write(self, path)
+
+    def come(step: int) -> None:
+        n_parts.append(len(part_names(output)))
+        dump.op("Add a", [CLEAN], [CLEAN], step=step)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fastdump.StatsTable, "write", counted)
+        followed(root, *[lambda n=n: come(n) for n in range(64)], nothing, output=output)
+    assert_same_table(fastdump.read_stats(output), whole(root))
+    assert sum(n_written) < 128 * 8  # 128 rows; a file would have been written 64 times
+    assert max(n_parts) < 8
+
+
+def test_parts_of_files_that_change_or_go(tmp_path: Path) -> None:
+    root, output = tmp_path / "run", tmp_path / "parts"
+    dump = SmallDump(root)
+    paths = [dump.op("Add a", [CLEAN], [CLEAN], step=step) for step in range(4)]
+    cut = dump.op("Add cut", [CLEAN], [CLEAN], step=1)
+    os.truncate(cut, cut.stat().st_size - 8)
+    complete = whole(root)
+    kept = complete[complete["status"] == "ok"]
+
+    def seen() -> fastdump.StatsTable:
+        return fastdump.read_stats(output)
+
+    def change() -> None:
+        assert_same_table(seen(), complete)
+        cut.unlink()
+        paths[0].unlink()
+        shutil.copy(SmallDump(tmp_path / "other").op("Add a", [CLEAN], [BAD], step=2), paths[2])
+
+    events = followed(root, change, nothing, output=f"{output}/")
+    assert_same_table(seen(), events[-1].table)
+    assert len(seen()) == len(kept)
+    assert set(seen()["status"]) == {"ok"}
+    assert [row.pos_inf for row in seen() if row.io == "output"] == [0, 0, 1, 0]
+
+
+@pytest.mark.threads_after_fork
+def test_parts_of_a_follower_that_was_killed(tmp_path: Path) -> None:
+    """At any moment, they are a table; and what they have is not read again."""
+    root = tmp_path / "run"
+    root.mkdir()
+    dump = SmallDump(root)
+    n = 0
+
+    def follow_all(output: Path) -> None:
+        new = [lambda s=s: dump.op("Add a", [CLEAN], [CLEAN], step=s) for s in range(6)]
+        followed(root, *new, nothing, output=f"{output}/")
+
+    for n in range(1, 1000, 9):
+        output = tmp_path / f"parts{n}"
+        is_killed = killed_at(n, lambda output=output: follow_all(output))
+        if part_names(output) and (output / "_fastdump.json").exists():
+            table = fastdump.read_stats(output)
+            assert set(table["path"]) <= set(whole(root)["path"])
+        events = followed(root, output=output)
+        assert_same_table(events[-1].table, whole(root))
+        assert_same_table(fastdump.read_stats(output), whole(root))
+        if not is_killed:
+            break
+        shutil.rmtree(root)
+        root.mkdir()
+    assert 50 < n < 900
+
+
+def test_parts_say_what_is_waited_for(tmp_path: Path) -> None:
+    root, output = tmp_path / "run", tmp_path / "parts"
+    dump = SmallDump(root)
+    os.utime(dump.op("Add a", [CLEAN], [CLEAN]), (1, 1))
+    young = dump.op("Add b", [CLEAN], [CLEAN])
+    os.utime(young, (time.time() + 3600,) * 2)
+    followed(root, nothing, settle=60, every=1, output=f"{output}/")
+    assert fastdump.read_stats(output).skipped[NOT_FINISHED] == 1
+    os.utime(young, (1, 1))
+    followed(root, nothing, settle=60, every=1, output=f"{output}/")
+    assert_same_table(fastdump.read_stats(output), whole(root))
+
+
+@pytest.mark.parametrize("name", ["run.parquet", "run.arrow", "parts/"])
+def test_one_follower_writes_to_one_output(tmp_path: Path, name: str) -> None:
+    root, output = tmp_path / "run", f"{tmp_path}/{name}"
+    SmallDump(root).op("Mul a", [CLEAN], [BAD])
+    first = fastdump.follow(root, settle=0, output=output, clock=Script())
+    with pytest.raises(ValueError, match="another"):
+        fastdump.follow(root, output=output)
+    followed(root, output=f"{tmp_path}/other{name}")
+    next(first)
+    with pytest.raises(ValueError, match="another"):
+        fastdump.follow(root, output=output)
+    first.close()
+    assert_same_table(fastdump.read_stats(output), whole(root))
+    followed(root, output=output)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"run", name.rstrip("/"), f"other{name}".rstrip("/")}
+
+
+def test_a_follower_that_never_began_lets_others_write(tmp_path: Path) -> None:
+    root, output = tmp_path / "run", tmp_path / "run.parquet"
+    SmallDump(root).op("Mul a", [CLEAN], [BAD])
+    events = fastdump.follow(root, output=output)
+    del events
+    fastdump.stats(root, level="basic").write(output)
+    with pytest.raises(ValueError, match="level 'basic'"):
+        fastdump.follow(root, output=output)
+    with pytest.raises(ValueError, match="level 'basic'"):
+        fastdump.follow(root, output=output)
+
+
 def test_nothing_is_written_of_nothing(tmp_path: Path) -> None:
     root, output = tmp_path / "run", tmp_path / "run.parquet"
     root.mkdir()
@@ -538,6 +682,8 @@ def test_writing_takes_a_small_share_of_the_time(
         ({"dry_run": True}, "dry_run"),
         ({"delete_clean": True}, "output"),
         ({"delete_clean": True, "dry_run": True, "follow_links": True}, "follow_links"),
+        ({"delete_clean": True, "dry_run": True, "rank": 1}, "conditions"),
+        ({"step": "x"}, "step"),
     ],
 )
 def test_arguments_are_checked_at_once(tmp_path: Path, options: Any, message: str) -> None:
@@ -578,7 +724,11 @@ def steps(*numbers: int) -> set[tuple[int, int]]:
     return {(rank, step) for step in numbers for rank in (0, 1)}
 
 
-def test_clean_files_are_deleted_and_their_rows_stay(run: Run) -> None:
+@pytest.mark.parametrize("name", ["run.parquet", "parts"])
+def test_clean_files_are_deleted_and_their_rows_stay(run: Run, name: str) -> None:
+    run.output = run.output.with_name(name)
+    if name == "parts":
+        run.output.mkdir()
     complete = whole(run.root)
     events = run.follow()
     assert run.gone() == steps(0, 1, 2, 3, 4)
@@ -863,6 +1013,74 @@ def test_a_command_that_fails_is_told(tmp_path: Path, capfd: pytest.CaptureFixtu
     assert code == 1
     assert "from the command" not in out
     assert "the command of --on-finding ended with 7: echo from the command; exit 7" in err
+
+
+@pytest.mark.parametrize(
+    ("which", "ran"),
+    [
+        ([], ["origin inf", "finding nan", "finding saturated"]),
+        (["origin"], ["origin inf"]),
+        (["nan"], ["finding nan"]),
+        (["origin", "saturated"], ["origin inf", "finding saturated"]),
+    ],
+)
+def test_a_command_for_some_findings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], which: list[str], ran: list[str]
+) -> None:
+    dump = SmallDump(tmp_path / "run")
+    dump.op("Mul a", [CLEAN], [BAD])
+    dump.op("Mul b", [CLEAN], [np.where(np.isinf(BAD), np.nan, BAD)], step=1)
+    saturated = np.where(CLEAN > 5, 65504, CLEAN).astype(np.float16)
+    dump.op("Mul c", [CLEAN], [saturated], step=1)
+    file = tmp_path / "ran"
+    some = [argument for word in which for argument in ("--on", word)]
+    command = f'echo "$FASTDUMP_EVENT $FASTDUMP_KIND" >> {file}'
+    told(capsys, tmp_path / "run", "--on-finding", command, *some)
+    assert sorted(file.read_text().splitlines()) == sorted(ran)
+    assert told(capsys, tmp_path / "run", "--on", "nan")[0] == 2
+
+
+def test_a_command_prints_above_the_line_that_changes(tmp_path: Path) -> None:
+    SmallDump(tmp_path).op("Mul a", [CLEAN], [BAD])
+    command = "echo one; echo two >&2; printf 'no end'; exit 7"
+    arguments = ["--settle", "0", "--until-idle", "0", "--on-finding", command]
+    screen, code = on_one_terminal(["follow", str(tmp_path), *arguments])
+    assert code == 1
+    progress = "1 file, 2 tensors, 1 step, 1 bad"
+    lines = screen.splitlines()
+    assert lines[-1] == progress
+    assert lines.count(progress) == 1
+    told = [line for line in lines if line in ("one", "two", "no end")]
+    assert told == ["one", "two", "no end"]
+    assert any(line.startswith("fastdump: the command of --on-finding ended") for line in lines)
+
+
+def on_one_terminal(arguments: list[str]) -> tuple[str, int]:
+    """Run with stdout and stderr on one terminal; return what stays on it, and the exit code."""
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fastdump", *arguments],
+        stdout=child,
+        stderr=child,
+        stdin=subprocess.DEVNULL,
+        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100", "NO_COLOR": "1"},
+    )
+    os.close(child)
+    chunks = []
+    with os.fdopen(parent, "rb", buffering=0) as terminal, contextlib.suppress(OSError):
+        while chunk := terminal.read(65536):
+            chunks.append(chunk)
+    code = process.wait()
+    lines = [""]
+    for piece in re.split(r"(\r|\n|\x1b\[[0-9;?]*[a-zA-Z])", b"".join(chunks).decode()):
+        if piece == "\n":
+            lines.append("")
+        elif piece == "\x1b[2K" or piece == "\x1b[1A":
+            assert piece == "\x1b[2K" or lines.pop() == ""
+            lines[-1] = "" if piece == "\x1b[2K" else lines[-1]
+        elif piece != "\r" and not piece.startswith("\x1b"):
+            lines[-1] += piece
+    return "\n".join(lines), code
 
 
 def test_a_known_origin_runs_no_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import click
@@ -19,11 +19,11 @@ from fastdump._cli.console import print_fitted, stdout_console
 from fastdump._cli.json_document import print_json_line
 from fastdump._cli.language import language_option
 from fastdump._cli.messages import say
-from fastdump._cli.options import reading_options, verbose_option
+from fastdump._cli.options import reading_options, selection_options, verbose_option
 from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._follow import FollowEvent, follow
-from fastdump._follow.command import FindingCommand
+from fastdump._follow.command import WHICH, FindingCommand
 from fastdump._follow.text import event_lines
 from fastdump._table.arrow_column import count_by
 
@@ -57,16 +57,24 @@ _seconds = click.FloatRange(min=0)
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(),
     metavar="FILE",
-    help="Write the table to FILE, .parquet or .arrow, now and then and in the end. If it is "
-    "there, go on from it.",
+    help="Write the table to FILE, .parquet or .arrow, now and then and in the end. DIR/, or a "
+    "directory that is there, gets what is new as further parts. If it is there, go on from it.",
 )
 @click.option(
     "--on-finding",
     metavar="COMMAND",
     help="Run COMMAND in the shell for each finding. FASTDUMP_RANK, FASTDUMP_STEP, "
     "FASTDUMP_OPERATOR, FASTDUMP_SENTENCE and others tell it which.",
+)
+@click.option(
+    "--on",
+    "which",
+    multiple=True,
+    type=click.Choice(WHICH),
+    help="With --on-finding: run it only for the first bad value, or for findings of this kind. "
+    "May be repeated.",
 )
 @click.option(
     "--delete-clean",
@@ -83,14 +91,16 @@ _seconds = click.FloatRange(min=0)
     metavar="N",
     help="With --delete-clean: keep the last N steps of each rank.",
 )
+@selection_options
 @verbose_option
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each event.")
 @reading_options
 @language_option
 def command(
     paths: tuple[str, ...],
-    output: Path | None,
     on_finding: str | None,
+    which: tuple[str, ...],
+    conditions: dict[str, Any],
     verbose: bool,
     as_json: bool,
     **options: Any,
@@ -102,12 +112,14 @@ def command(
     first origin, as 'fastdump triage' gives it, is printed when it is known, and again if files
     that come late show an earlier one.
 
-    Ctrl-C or SIGTERM ends it. With -o, the same command goes on from there.
+    Ctrl-C or SIGTERM ends it. With -o, the same command goes on from there; a second one that
+    writes to the same FILE is refused.
 
     \b
     Examples:
       fastdump follow dump_dir
       fastdump follow dump_dir -o run.parquet --on-finding 'mail -s "$FASTDUMP_SENTENCE" me'
+      fastdump follow dump_dir -o parts/ --rank 0 --op-name 'model.layers.3*'
       fastdump follow dump_dir -o run.parquet --delete-clean --keep-steps 3
       fastdump follow dump_dir --until-idle 600 --json
 
@@ -115,25 +127,24 @@ def command(
     read, or a table that could not be written; 3 nothing was found, but something could not be read
     whole.
     """  # noqa: D301 (\b is for click: do not wrap)
-    hook = None if on_finding is None else FindingCommand(on_finding)
+    if which and on_finding is None:
+        raise click.UsageError("--on is about --on-finding: give both")
     last: FollowEvent | None = None
     is_found = False
     with refusing(click.UsageError):
-        events = follow(paths, output=output, **options)
+        events = follow(paths, **options, **conditions)
     # Closing writes the table, before anything else happens.
-    with (
-        _shown(verbose=verbose, as_json=as_json) as show,
-        suppress(KeyboardInterrupt),
-        closing(events),
-    ):
-        for event in events:
-            last, is_found = event, is_found or event.finding is not None
-            show(event)
-            if hook is not None:
-                _run(hook, event)
-    if hook is not None:
-        with suppress(KeyboardInterrupt):
-            _say_all(hook.failures(wait=True))
+    with _shown(verbose=verbose, as_json=as_json) as shown:
+        hook = on_finding and FindingCommand(on_finding, which, show=shown.beside)
+        with suppress(KeyboardInterrupt), closing(events):
+            for event in events:
+                last, is_found = event, is_found or event.finding is not None
+                shown.show(event)
+                if hook:
+                    _run(hook, event, shown)
+        if hook:
+            with suppress(KeyboardInterrupt):
+                shown.say(hook.failures(wait=True))
     if is_found:
         return exit_codes.FINDINGS
     if last is None or not len(last.table):
@@ -144,35 +155,26 @@ def command(
     return exit_codes.INCOMPLETE if unread else exit_codes.SUCCESS
 
 
-def _run(hook: FindingCommand, event: FollowEvent) -> None:
-    _say_all(hook.failures())
-    if event.is_new_finding:
+def _run(hook: FindingCommand, event: FollowEvent, shown: _Shown) -> None:
+    shown.say(hook.failures())
+    if hook.is_for(event):
         try:
             hook.start(event)
         except (OSError, ValueError) as error:
-            say(f"the command of --on-finding could not be started: {error}")
-
-
-def _say_all(texts: list[str]) -> None:
-    for text in texts:
-        say(text)
+            shown.say([f"the command of --on-finding could not be started: {error}"])
 
 
 @contextmanager
-def _shown(*, verbose: bool, as_json: bool) -> Iterator[Callable[[FollowEvent], None]]:
-    """Provide a function that shows an event."""
+def _shown(*, verbose: bool, as_json: bool) -> Iterator[_Shown]:
+    """Provide what shows events, and what is printed beside them."""
     console = stdout_console()
     if as_json:
-        yield _print_json
+        yield _Documents()
     elif sys.stdout.isatty() and not console.is_dumb_terminal:
         with _LiveLine(console, verbose=verbose) as line:
             yield line
     else:
         yield _Lines(verbose=verbose)
-
-
-def _print_json(event: FollowEvent) -> None:
-    print_json_line(event.to_dict())
 
 
 def _print(event: FollowEvent, *, verbose: bool) -> None:
@@ -183,42 +185,104 @@ def _print(event: FollowEvent, *, verbose: bool) -> None:
         sys.stdout.flush()
 
 
-class _Lines:
+class _Shown:
+    """What shows events, on standard output.
+
+    Attributes
+    ----------
+    beside
+        Function that prints a line on standard error, where that must not be done otherwise.
+    """
+
+    beside: Callable[[bytes], object] | None = None
+
+    def show(self, event: FollowEvent) -> None:
+        """Show an event."""
+        raise NotImplementedError
+
+    def say(self, texts: list[str]) -> None:
+        """Print messages on standard error."""
+        for text in texts:
+            say(text)
+
+
+class _Documents(_Shown):
+    """A line of JSON for each event."""
+
+    def show(self, event: FollowEvent) -> None:
+        """Show an event."""
+        print_json_line(event.to_dict())
+
+
+class _Lines(_Shown):
     """A line for each event, those of progress only where they are others."""
 
     def __init__(self, *, verbose: bool) -> None:
         self._verbose = verbose
         self._last = ""
 
-    def __call__(self, event: FollowEvent) -> None:
+    def show(self, event: FollowEvent) -> None:
         """Show an event."""
         if event.event != "progress" or event.sentence != self._last:
             _print(event, verbose=self._verbose)
         self._last = str(event.progress)
 
 
-class _LiveLine:
-    """One line that changes, below what is printed for good."""
+class _LiveLine(_Shown):
+    """One line that changes, below what is printed for good.
+
+    What comes on standard error goes above it, too, if that is the terminal.
+    """
 
     def __init__(self, console: Console, *, verbose: bool) -> None:
         self._verbose = verbose
         self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._is_live = True
         self._last = ""
+        # Commands print from threads of their own.
+        self._lock = threading.Lock()
+        if sys.stderr is not None and sys.stderr.isatty():
+            self.beside = self._beside
 
     def __enter__(self) -> _LiveLine:
         self._live.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._live.stop()
-        print(self._last)
-
-    def __call__(self, event: FollowEvent) -> None:
-        """Show an event."""
-        if event.event != "progress":
+        with self._lock:
+            self._is_live = False
             self._live.stop()
-            _print(event, verbose=self._verbose)
-            self._live.start()
-        self._last = str(event.progress)
-        line = Text(self._last, no_wrap=True, overflow="ellipsis")
-        self._live.update(line, refresh=True)
+            print(self._last)
+
+    def show(self, event: FollowEvent) -> None:
+        """Show an event."""
+        with self._lock:
+            if event.event != "progress":
+                with self._away():
+                    _print(event, verbose=self._verbose)
+            self._last = str(event.progress)
+            line = Text(self._last, no_wrap=True, overflow="ellipsis")
+            self._live.update(line, refresh=True)
+
+    def say(self, texts: list[str]) -> None:
+        """Print messages on standard error."""
+        if texts:
+            with self._lock, self._away():
+                super().say(texts)
+
+    def _beside(self, line: bytes) -> None:
+        with self._lock, self._away(), suppress(OSError, ValueError):
+            sys.stderr.buffer.write(line)
+            sys.stderr.flush()
+
+    @contextmanager
+    def _away(self) -> Iterator[None]:
+        """Take the line away for a while."""
+        if not self._is_live:
+            yield
+            return
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start(refresh=True)

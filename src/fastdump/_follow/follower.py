@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fastdump._follow.clock import Clock
     from fastdump._follow.rows import GrowingRows, Looked
     from fastdump._follow.table_file import TableFile
+    from fastdump._follow.table_parts import TableParts
     from fastdump._table.stats_table import StatsTable
 
 _FIRST_FILES = 1024
@@ -92,7 +93,7 @@ class Follower:
         clock: Clock,
         pace: Pace,
         *,
-        output: TableFile | None = None,
+        output: TableFile | TableParts | None = None,
         deletion: Deletion | None = None,
     ) -> None:
         self._rows, self._arrivals = rows, arrivals
@@ -123,7 +124,8 @@ class Follower:
                 self._clock.wait(self._pace.wait_s(end_s - begin_s - self._working_s))
         finally:
             if self._output is not None:
-                self._output.write(self._rows.table, is_last=True)
+                with closing(self._output):
+                    self._output.write(self._rows, self._progress.waiting, is_last=True)
 
     def _is_idle(self, now_s: float) -> bool:
         until_idle_s = self._pace.until_idle_s
@@ -163,7 +165,7 @@ class Follower:
         if self._output is not None:
             try:
                 with self._at_work():
-                    self._output.write(self._rows.table)
+                    self._output.write(self._rows, arrived.n_waiting)
             except OSError as error:
                 yield from self._tell_trouble(str(error))
                 return
@@ -228,7 +230,7 @@ class Follower:
 
     @property
     def _may_delete(self) -> bool:
-        """Whether the file has all rows: what is deleted must be there first."""
+        """Whether the output has all rows: what is deleted must be there first."""
         if self._deletion is None or self._deletion.is_dry:
             return True
         return self._output is not None and self._output.has(self._rows.table)

@@ -13,6 +13,8 @@ from fastdump._since import Asked, Known, parallelism_of, scan_of_files, whole
 from fastdump._table.arrow_column import codes_of, is_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from fastdump._table.stats_table import StatsTable
@@ -87,7 +89,16 @@ class GrowingRows:
         self._follow_links, self._options = follow_links, options
         self.place = Place.of(paths, None)
         self._skipped: Counter[str] = Counter()
+        self._on_change: Callable[[set[str]], object] | None = None
         self.table = self._nothing()
+
+    def on_change(self, call: Callable[[set[str]], object]) -> None:
+        """Call with the paths of files whose rows have come or gone, each time some have."""
+        self._on_change = call
+
+    def of_files(self, paths: set[str]) -> StatsTable:
+        """Return the rows of some files."""
+        return some_rows(self.table, is_in(self.table.batch.column("path"), paths))
 
     def go_on_from(self, table: StatsTable, name: str) -> None:
         """Take over a table of the same run.
@@ -101,13 +112,16 @@ class GrowingRows:
         self.table = table
 
     def look(self) -> Looked:
-        """List all files, and ask for the state of each."""
+        """List all files that are followed, and ask for the state of each."""
         index = _core.Index(self._paths, follow_links=self._follow_links, every_file=True)
         return Looked(index, *self.look_again(index))
 
     def look_again(self, index: _core.Index) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
         """Ask for the states of the files of an index; return as `Looked` has it."""
         positions = np.arange(len(index), dtype=np.uint32)
+        if self._asked.selection:
+            chosen, _ = index.select(positions.data, self._asked.selection.native())
+            positions = np.frombuffer(chosen, np.uint32)
         provenance = self.table.provenance
         assert provenance is not None
         known = Known(self.table.batch.column("path"), provenance.states_of_rows(), self.place.root)
@@ -182,6 +196,10 @@ class GrowingRows:
             return
         table, known = self.table, self.table.provenance
         assert known is not None
+        if self._on_change is not None:
+            column = table.batch.column("path")
+            gone = [] if kept.all() else codes_of(column.take(np.flatnonzero(~kept)))[1]
+            self._on_change({*gone, *codes_of(new.batch.column("path"))[1]})
         rows = table if kept.all() else table[kept]
         joined = whole(rows, known.some(kept), new, self._asked)
         self.table = joined.saying(skipped=table.skipped)
@@ -196,3 +214,10 @@ class GrowingRows:
         )
         scan.run()
         return scan.table()
+
+
+def some_rows(table: StatsTable, chosen: NDArray[np.bool_]) -> StatsTable:
+    """Return rows of files that are chosen whole, so that a scan can go on from them."""
+    provenance = table.provenance
+    assert provenance is not None
+    return table[chosen].with_provenance(provenance.some(chosen))

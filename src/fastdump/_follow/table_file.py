@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastdump._atomic import check_replaceable
+from fastdump._lock import Lock
 from fastdump._table.table_files import read_stats
 
 if TYPE_CHECKING:
     from fastdump._follow.clock import Clock
+    from fastdump._follow.rows import GrowingRows
     from fastdump._table.stats_table import StatsTable
 
 SUFFIXES = (".parquet", ".arrow")
@@ -18,6 +20,30 @@ SUFFIXES = (".parquet", ".arrow")
 
 _SHARE = 0.05
 """Writing takes at most this share of the time."""
+
+
+class WritingShare:
+    """When writing is due, so that it takes a small share of the time.
+
+    Parameters
+    ----------
+    clock
+        The time.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._begin_s = self._not_before_s = float("-inf")
+
+    def is_due(self) -> bool:
+        """Tell whether the last writing was long enough ago, and begin another if so."""
+        self._begin_s = self._clock.steady_s()
+        return self._begin_s >= self._not_before_s
+
+    def end(self) -> None:
+        """Say that the writing has ended that `is_due` began."""
+        end_s = self._clock.steady_s()
+        self._not_before_s = end_s + (end_s - self._begin_s) * (1 / _SHARE - 1)
 
 
 class TableFile:
@@ -33,7 +59,7 @@ class TableFile:
     Raises
     ------
     ValueError
-        If a table in such a file could not be gone on from.
+        If a table in such a file could not be gone on from, or another process writes it.
     OSError
         If it cannot be written.
     """
@@ -41,13 +67,20 @@ class TableFile:
     def __init__(self, path: str, clock: Clock) -> None:
         if not path.endswith(SUFFIXES):
             raise ValueError(
-                f"{path!r} is not a .parquet or .arrow file: others do not tell what was read, so "
-                "that following could not go on from them"
+                f"{path!r} is not a .parquet or .arrow file, nor a directory: others do not tell "
+                "what was read, so that following could not go on from them"
             )
         check_replaceable(Path(path))
-        self._path, self._clock = path, clock
+        self._path, self._share = path, WritingShare(clock)
         self._written: StatsTable | None = None
-        self._not_before_s = float("-inf")
+        directory, name = os.path.split(os.path.realpath(path))
+        try:
+            # The file itself is replaced each time, and a lock goes with what was opened.
+            self._lock = Lock(os.path.join(directory, f".{name}.lock"), is_temporary=True)  # noqa: PTH118
+        except BlockingIOError:
+            raise ValueError(
+                f"another 'follow' is writing {path!r}: wait for its end, or give another file"
+            ) from None
 
     def earlier(self) -> StatsTable | None:
         """Return the table that the file has; None if there is no file."""
@@ -60,13 +93,17 @@ class TableFile:
         """Tell whether the file has this very table."""
         return self._written is table
 
-    def write(self, table: StatsTable, *, is_last: bool = False) -> None:
+    def write(self, rows: GrowingRows, n_waiting: int, *, is_last: bool = False) -> None:
         """Write a table that it does not have, unless that was done only a moment ago."""
-        begin_s = self._clock.steady_s()
+        table = rows.table
         is_nothing = self._written is None and not len(table)
-        if is_nothing or self.has(table) or (begin_s < self._not_before_s and not is_last):
+        is_due = self._share.is_due()
+        if is_nothing or self.has(table) or not (is_due or is_last):
             return
         table.write(self._path)
-        end_s = self._clock.steady_s()
-        self._not_before_s = end_s + (end_s - begin_s) * (1 / _SHARE - 1)
+        self._share.end()
         self._written = table
+
+    def close(self) -> None:
+        """Let others write the file."""
+        self._lock.close()
