@@ -13,7 +13,7 @@ import pytest
 from small_dumps import SmallDump
 
 import fastdump
-from fastdump import NoTensorError, OperatorNotFoundError
+from fastdump import NoTensorError, OperatorNotFoundError, testing
 from fastdump._cli import main
 from fastdump._op_name.near_names import near_names
 
@@ -245,6 +245,77 @@ def test_a_table_of_some_rows_finds_no_others(
     fastdump.stats(dump, rank=1, step=0, io="output").write(file)
     document = shown([file, "lm_head*"], capsys)
     assert [tensor["io"] for tensor in document["tensors"]] == ["output"]
+
+
+# Statistics of many operators in one file
+
+
+@pytest.fixture
+def statistics(tmp_path: Path) -> Path:
+    """Return a dump of 2 steps with the statistics of 3 operators in a file each."""
+    root = tmp_path / "statistics"
+    for step in (5, 6):
+        where = testing.mindspore_dump_dir(root, rank=1, net="Net", graph_id=0, iteration=step)
+        operators = [("Sub", "net/Sub-op0"), ("Sub", "net/Sub-op1"), ("Cast", "net/Cast-op0")]
+        tensors = [
+            testing.MindSporeTensor(op_type, op_name, io, 0, np.float32([10 * step + number]))  # type: ignore[arg-type]
+            for number, (op_type, op_name) in enumerate(operators)
+            for io in ("input", "output")
+        ]
+        testing.write_mindspore_csv(where, tensors)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["net/Sub-op1"], [("Sub-op1", "input"), ("Sub-op1", "output")]),
+        (["*op1:output.0"], [("Sub-op1", "output")]),
+        (["Sub:output.0"], [("Sub-op0", "output"), ("Sub-op1", "output")]),
+        (["Cast *op0"], [("Cast-op0", "input"), ("Cast-op0", "output")]),
+        (["--op-type", "Cast", "--io", "input"], [("Cast-op0", "input")]),
+        (["net/*", "--op-type", "Cast", "--io", "input"], [("Cast-op0", "input")]),
+    ],
+)
+def test_rows_of_an_operator_among_others(
+    arguments: list[str],
+    found: list[tuple[str, str]],
+    statistics: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = shown([statistics, *arguments, "--step", 6], capsys)["rows"]
+    assert [(row["op_name"], row["io"]) for row in rows] == [(f"net/{a}", b) for a, b in found]
+    numbers = {"Sub-op0": 60, "Sub-op1": 61, "Cast-op0": 62}
+    assert [row["max"] for row in rows] == [numbers[name] for name, _ in found]
+
+
+def test_a_list_says_which_operators_files_are_about(
+    statistics: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, said in (("*op1", ["Sub", "net/Sub-op1"]), ("Sub", ["2", "operators"])):
+        assert main(["show", str(statistics), name]) == 2
+        lines = capsys.readouterr().out.splitlines()
+        assert [line.split()[2:4] for line in lines[3:5]] == [said, said]
+        capsys.readouterr()
+        command = shlex.split(lines[-1])
+        assert command[-2:] == ["--step", "5"]
+        assert main(command[1:]) == 0
+        assert "Cast" not in capsys.readouterr().out
+
+
+def test_names_in_statistics_are_suggested(
+    statistics: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(["show", statistics, "net/Sbu-op1"], capsys)
+    assert "near it are 'net/Sub-op1'" in said
+    with pytest.raises(OperatorNotFoundError, match="near it are 'Cast'"):
+        fastdump.open(statistics)["Csat"]
+
+
+def test_a_dump_of_a_name_has_the_rows_of_it(statistics: Path) -> None:
+    dump = fastdump.open(statistics).select(step=5)
+    assert dump["net/Sub-op1"].relative.endswith("statistic.csv")
+    assert set(dump.select(op_name="*op1").stats()["op_name"]) == {"net/Sub-op1"}
 
 
 # What is not there

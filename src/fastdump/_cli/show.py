@@ -12,14 +12,14 @@ import numpy as np
 
 import fastdump
 from fastdump import Dump, Operator, StatsTable, Tensor
-from fastdump._arguments import PathLike
+from fastdump._arguments import Engine, PathLike
 from fastdump._cli import exit_codes
 from fastdump._cli.completion import complete_target
 from fastdump._cli.console import print_fitted
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import json_option, reading_options, root_option, selection_options
 from fastdump._cli.pager import paged
-from fastdump._cli.scanning import scan_paths
+from fastdump._cli.scanning import Outcome, scan_paths
 from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._dump.addressed import addressed
@@ -82,8 +82,8 @@ def command(
     min_abs is the smallest magnitude that is not 0, dynamic_range log2 of the largest magnitude
     divided by it. first_bad is the first NaN or Inf, as a flat index and as an index into the
     stored shape; below it is told which shape the bad values have (rows, columns, a block, one
-    run), and which indices of the first dimension hold them. Of a table of statistics the first
-    1,000 rows are shown.
+    run), and which indices of the first dimension hold them. Of a file with statistics, the rows of
+    the operators that were chosen are shown, the first 1,000.
 
     \b
     Examples:
@@ -118,7 +118,7 @@ def command(
             return _show(found, found[0], target, tensor, **viewing)
         given = [*paths, *(["--root", str(root)] if root else [])]
         given += ["--follow-links"] if follow_links else []
-        matches = Matches.of(found, dump, given, tensor, table)
+        matches = Matches.of(found, dump, given, name, tensor, table)
     if as_json:
         print_json(matches.document())
     else:
@@ -183,9 +183,13 @@ def _show(
     file = operator.path
     target = target or (f"{file}:{name}" if name else file)
     is_statistics = operator.header["kind"] == "statistics"
-    # A table of statistics has no tensors; its rows are shown instead.
+    # A table of statistics has no tensors; its rows are shown instead, those that were chosen.
     shown = [] if is_statistics else _tensors(found, operator, name)
-    outcome = scan_paths((file,), {}, level="full", **reading)
+    outcome = (
+        Outcome(_chosen(found, **reading))
+        if is_statistics
+        else scan_paths((file,), {}, level="full", **reading)
+    )
     table = _rows(outcome.table, file, name) if is_statistics else outcome.table
     # A dump that is appended to another has tensors of the same names.
     of_tensors = outcome.table if shown else ()
@@ -220,6 +224,13 @@ def _tensors(found: Dump, operator: Operator, name: str | None) -> list[Tensor]:
     if not named:
         raise _no_tensor(operator.path, name, [tensor.name for tensor in tensors])
     return named
+
+
+def _chosen(
+    found: Dump, *, follow_links: bool, threads: int | None, io_depth: int | None, engine: Engine
+) -> StatsTable:
+    """Return the rows of a table of statistics that were chosen; its file was found already."""
+    return found.stats(level="full", threads=threads, io_depth=io_depth, engine=engine)
 
 
 def _rows(table: StatsTable, file: str, name: str | None) -> StatsTable:

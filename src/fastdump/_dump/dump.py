@@ -18,8 +18,8 @@ from fastdump._dump.named import (
     absent_text,
     name_and_tensor,
     operator_among,
-    positions_matching,
     positions_of,
+    readings,
 )
 from fastdump._dump.operator import Operator, Record
 from fastdump._scan import TableScan
@@ -31,7 +31,7 @@ from fastdump._table.table_files import table_or_paths
 from fastdump._tensor.tensor import Tensor
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted, numbered
-from fastdump.errors import NoDumpError, NoTensorError
+from fastdump.errors import NoDumpError, NoTensorError, OperatorNotFoundError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -193,8 +193,10 @@ class Dump(Sequence[Operator]):
         self._files.files.check()
         positions = self._decided()
         if isinstance(key, str):
-            found = _matching(self, key)
-            return operator_among(key, self._files, found, positions, self)
+            found = matching(self, key)
+            if not len(found):
+                raise OperatorNotFoundError(no_match_text(self, key))
+            return operator_among(key, self._files, found._decided())
         if isinstance(key, slice):
             steps = (*self._steps, (key.start, key.stop, key.step))
             return Dump(self._files, np.ascontiguousarray(positions[key]), steps)
@@ -503,23 +505,57 @@ def tensors_of(dump: Dump, found: Operator) -> list[Tensor]:
     ]
 
 
-def _matching(dump: Dump, text: str) -> Positions:
-    """Return the files whose operators a text names, as ``dump[text]`` reads it."""
-
-    def select(selection: Selection) -> Positions:
-        return dump.selected(selection)._decided()
-
-    return positions_matching(text, dump._files, dump._decided(), select)
-
-
 def matching(dump: Dump, text: str) -> Dump:
-    """Return the operators that a text names, as ``dump[text]`` reads it, several or none."""
-    return dump[np.flatnonzero(np.isin(dump._decided(), _matching(dump, text)))]
+    """Return the operators that a text names, as ``dump[text]`` reads it, several or none.
+
+    The first reading that finds some counts. Of a file with statistics of many operators, only the
+    rows of these are in `Dump.stats` then.
+    """
+    positions = dump._decided()
+    if text:
+        found = positions_of(text, dump._files, positions, read=False)
+        if len(found):
+            return dump[np.flatnonzero(np.isin(positions, found))]
+        for selection in readings(text):
+            smaller = dump.selected(selection)
+            if len(smaller):
+                return smaller
+    return dump[:0]
 
 
 def no_match_text(dump: Dump, text: str) -> str:
     """Return that a text names no operator of a dump, and which names are near it."""
-    return absent_text(text, dump._files, dump._decided(), dump)
+    also = {name for names in names_in_statistics(dump).values() for name in names}
+    types = {op_type for op_type, _ in also if op_type}
+    return absent_text(
+        text,
+        dump._files,
+        dump._decided(),
+        dump,
+        sorted(types | {op_name for _, op_name in also if op_name}),
+    )
+
+
+def names_in_statistics(dump: Dump) -> dict[str, list[tuple[str | None, str | None]]]:
+    """Return the types and names of operators that files with statistics of many have rows of.
+
+    Keys are paths as tables show them. Files whose names tell the operator are left out.
+    """
+    index = dump._files.index
+    files = np.frombuffer(index.of_kinds(dump._decided().data, {"statistics"}), np.uint32)
+    is_nameless = [Record(*index.record(position)).op_name is None for position in files.tolist()]
+    if not any(is_nameless):
+        return {}
+    nameless = np.ascontiguousarray(files[np.array(is_nameless)])
+    scan = _scan(dump, nameless, level="header")
+    scan.run()
+    table = scan.table()
+    names: dict[str, list[tuple[str | None, str | None]]] = {}
+    rows = zip(table["path"], table["op_type"], table["op_name"], strict=True)
+    for path, op_type, op_name in dict.fromkeys(rows):
+        if op_type or op_name:
+            names.setdefault(path, []).append((op_type, op_name))
+    return names
 
 
 def operator_names(dump: Dump) -> list[str]:

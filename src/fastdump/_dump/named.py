@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,40 +53,12 @@ def positions_of(
     return nameless[np.array(is_it, np.bool_)]
 
 
-def positions_matching(
-    text: str,
-    files: IndexedFiles,
-    positions: Positions,
-    select: Callable[[Selection], Positions],
-) -> Positions:
-    """Return the files whose operators a text names: the first reading that finds some counts.
+def readings(text: str) -> Iterator[Selection]:
+    """Yield what a text may mean that is no whole name, the likeliest first.
 
-    It is read as the whole name; as a pattern of whole names; of types; of both, as in ``"Add
-    layers.2*"``; and then as a pattern of the ends of names.
-
-    Parameters
-    ----------
-    text
-        What names the operators.
-    files, positions
-        Where to look.
-    select
-        Returns those of the files that a selection selects; it may read headers of files whose
-        names do not tell the operator.
+    It is read as a pattern of whole names; of types; of both, as in ``"Add layers.2*"``; and then
+    as a pattern of the ends of names.
     """
-    if text:
-        found = positions_of(text, files, positions, read=False)
-        if len(found):
-            return found
-        for selection in _readings(text):
-            found = select(selection)
-            if len(found):
-                return found
-    return positions[:0]
-
-
-def _readings(text: str) -> Iterator[Selection]:
-    """Yield what a text may mean, the likeliest first."""
     op_type, blank, op_name = text.partition(" ")
     for start in ("", "*"):
         yield Selection(op_name=(start + text,))
@@ -96,9 +68,7 @@ def _readings(text: str) -> Iterator[Selection]:
             yield Selection(op_type=(op_type,), op_name=(start + op_name,))
 
 
-def operator_among(
-    name: str, files: IndexedFiles, found: Positions, positions: Positions, within: object
-) -> Operator:
+def operator_among(name: str, files: IndexedFiles, found: Positions) -> Operator:
     """Return the operator of some files that a name has found; parts of one execution are joined.
 
     Parameters
@@ -106,19 +76,13 @@ def operator_among(
     name
         What was looked for.
     files, found
-        The files that were found.
-    positions
-        Where they were looked for.
-    within
-        The dump that has these files; messages show its repr.
+        The files that were found, at least one.
 
     Raises
     ------
     OperatorNotFoundError
-        If there is no file, or if they are of several operators or executions.
+        If they are of several operators or executions.
     """
-    if len(found) == 0:
-        raise OperatorNotFoundError(absent_text(name, files, positions, within))
     names = files.index.op_names(found.data)
     if len(names) > 1:
         shown = listed(map(repr, sorted(names)), _N_SHOWN)
@@ -143,14 +107,29 @@ def operator_among(
     return operators[0].joined(operators[1:])
 
 
-def absent_text(name: str, files: IndexedFiles, positions: Positions, within: object) -> str:
+def absent_text(
+    name: str,
+    files: IndexedFiles,
+    positions: Positions,
+    within: object,
+    also: Collection[str] = (),
+) -> str:
     """Return that no operator has a name, and which names and types are near it.
 
-    Parameters are those of `operator_among`.
+    Parameters
+    ----------
+    name
+        What was looked for.
+    files, positions
+        Where.
+    within
+        The dump that has these files; the message shows its repr.
+    also
+        Names and types that file names do not tell.
     """
     known: list[str] = files.index.op_names(positions.data)
     summary: dict[str, Any] = files.index.summary(positions.data)
-    near = near_names(name, [*known, *summary["op_types"]])
+    near = near_names(name, [*known, *summary["op_types"], *also])
     hint = f"; near it are {', '.join(map(repr, near))}" if near else ""
     return f"no operator is called {name!r} in {within!r}{hint}"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fastdump._dump.dump import Dump, matching, operator_names
+from fastdump._dump.dump import Dump, matching, names_in_statistics, operator_names
 from fastdump._dump.operator import Operator
 from fastdump._op_name.shortest_pattern import shortest_pattern
 from fastdump._table.stats_table import StatsTable
@@ -46,6 +46,8 @@ class Matches:
         How many there are.
     bad
         Bad values of their tensors in words, by `Operator.relative`, as far as a table tells.
+    names
+        Types and names of the operators in files with statistics of many, by `Operator.relative`.
     command
         A command that shows the first of them alone, quoted for a shell.
     """
@@ -53,6 +55,7 @@ class Matches:
     operators: Sequence[Operator]
     n_found: int
     bad: Mapping[str, str]
+    names: Mapping[str, Sequence[tuple[str | None, str | None]]]
     command: str
 
     @classmethod
@@ -61,6 +64,7 @@ class Matches:
         found: Dump,
         dump: Dump,
         given: Sequence[str],
+        name: str | None,
         tensor: str | None,
         table: StatsTable | None,
     ) -> Matches:
@@ -74,8 +78,8 @@ class Matches:
             Where they were looked for.
         given
             The arguments that name the dump, and options for opening it.
-        tensor
-            The name of a tensor that was asked for.
+        name, tensor
+            What was asked for.
         table
             The table, if the dump was opened by one.
         """
@@ -85,7 +89,9 @@ class Matches:
             with suppress(OSError, DumpFormatError):
                 operator.header  # noqa: B018
         bad = {} if table is None else _bad_values(table, dump.root, listed)
-        return cls(listed, len(found), bad, _command(listed[0], dump, given, tensor))
+        names = names_in_statistics(found[: len(listed)])
+        command = _command(listed[0], dump, given, name, tensor)
+        return cls(listed, len(found), bad, names, command)
 
     def lines(self, *, width: int | None, ellipsis: str) -> Iterator[list[Cell]]:
         """Yield a line for each operator, and the command; parameters as in `Report.lines`."""
@@ -102,12 +108,20 @@ class Matches:
         yield [Cell("The first of them:")]
         yield [Cell(f"  {printable(self.command)}")]
 
+    def _type_and_name(self, operator: Operator) -> tuple[str, str]:
+        names = self.names.get(operator.relative, ())
+        if len(names) > 1:
+            return "", counted(len(names), "operator")
+        op_type, op_name = names[0] if names else (operator.op_type, operator.op_name)
+        return op_type or "", op_name or ""
+
     def _cells(self, operator: Operator) -> list[Cell]:
+        op_type, op_name = self._type_and_name(operator)
         return [
             Cell("" if operator.rank is None else str(operator.rank)),
             Cell("" if operator.step is None else str(operator.step)),
-            Cell(printable(operator.op_type or "")),
-            Cell(printable(operator.op_name or "")),
+            Cell(printable(op_type)),
+            Cell(printable(op_name)),
             Cell(self.bad.get(operator.relative, ""), BAD),
             Cell(printable(operator.path), SUBTLE),
         ]
@@ -138,18 +152,21 @@ def _bad_values(table: StatsTable, root: str, operators: Sequence[Operator]) -> 
     return {path: bad_text(*map(int, counts)) for path, counts in totals.items()}
 
 
-def _command(operator: Operator, dump: Dump, given: Sequence[str], tensor: str | None) -> str:
+def _command(
+    operator: Operator, dump: Dump, given: Sequence[str], name: str | None, tensor: str | None
+) -> str:
     """Return the command that shows an operator: by name if that is possible, or by path."""
     suffix = f":{tensor}" if tensor else ""
-    if operator.op_name:
-        pattern = shortest_pattern(operator.op_name, operator_names(dump))
+    # A file with statistics of many operators has no name of its own.
+    pattern = shortest_pattern(operator.op_name, operator_names(dump)) if operator.op_name else name
+    if pattern:
         found, options = matching(dump, pattern), list[str]()
-        for name in _PLACE:
-            value = getattr(operator, name)
+        for place in _PLACE:
+            value = getattr(operator, place)
             if len(found) > 1 and value is not None:
-                found, before = found.select(**{name: value}), len(found)
+                found, before = found.select(**{place: value}), len(found)
                 if len(found) < before:
-                    options += [f"--{name.replace('_', '-')}", str(value)]
+                    options += [f"--{place.replace('_', '-')}", str(value)]
         if [one.path for one in found] == [operator.path]:
             return shlex.join(["fastdump", "show", *given, pattern + suffix, *options])
     return shlex.join(["fastdump", "show", operator.path + suffix])
