@@ -270,6 +270,15 @@ def test_a_tensor_with_its_elements_and_its_picture(demo: DemoDump, table: Stats
         lines = await driven.press("enter")
         text = "\n".join(lines)
         assert "the block [0, 0, {6, 12}, {6, 12}]" in text
+        finite = np.float64(array[np.isfinite(array)])
+        magnitudes = np.abs(finite[finite != 0])
+        expected = {
+            "std": finite.std(),
+            "min_abs": magnitudes.min(),
+            "dynamic_range": np.log2(magnitudes.max() / magnitudes.min()),
+        }
+        for name, value in expected.items():
+            assert re.search(rf"\b{name} +{re.escape(f'{value:.6g}')} ", text), name
         picture = next(i for i, line in enumerate(lines) if "picture" in line)
         matrix = lines[picture + 1 : picture + 13]
         bad = [line[1:25].count("+") for line in matrix]
@@ -640,6 +649,48 @@ def test_a_dumb_terminal_is_refused(term: str) -> None:
     code, printed = in_terminal(_BROWSE, term)
     assert code == 2
     assert f"TERM is {term!r}" in printed
+
+
+@pytest.mark.skipif(TMUX is None, reason="tmux is not installed")
+@pytest.mark.parametrize("debug", ["", "1"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param("fastdump._browse.app.BrowseApp.action_help", id="key"),
+        pytest.param("fastdump._browse.tensor_screen.read_tensor", id="thread"),
+    ],
+)
+def test_what_nobody_expected_is_a_line(
+    demo: DemoDump, tmp_path: Path, broken: str, debug: str
+) -> None:
+    """The terminal is as it was, and the exit code is that of other commands."""
+    program = f"""
+import sys, unittest.mock
+from fastdump._cli import main
+def broken(*arguments):
+    raise KeyError("a thing that is not there")
+import fastdump._browse.app
+with unittest.mock.patch({broken!r}, broken):
+    sys.exit(main(["browse", {str(demo.directory)!r}]))
+"""
+    (tmp_path / "program.py").write_text(program)
+    command = shlex.join([sys.executable, "program.py"])
+    environment = f"FASTDUMP_DEBUG={debug} " if debug else ""
+    shown = f"echo before; {environment}{command}; echo code $?"
+    with Terminal(shown, width=120, cwd=tmp_path) as tmux:
+        tmux.until("119 bad")
+        tmux("send-keys", "n")
+        tmux.until("NaN or +Inf")
+        tmux("send-keys", "?" if broken.endswith("help") else "Enter")
+        screen = tmux.until("code 70")
+        modes = tmux("display-message", "-p", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}")
+        assert modes.split() == ["0", "0", "1"]
+    assert "fastdump: internal error: KeyError: 'a thing that is not there'" in screen
+    assert ('File "' in screen) == bool(debug)
+    assert ("FASTDUMP_DEBUG=1 shows where" in screen) == (not debug)
+    if not debug:
+        lines = [line for line in screen.splitlines() if line]
+        assert lines[-3] == "before"
 
 
 def test_without_textual_the_error_names_the_extra() -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from textual import work
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.worker import get_current_worker
+from textual.worker import WorkerFailed, get_current_worker
 
 from fastdump._browse.asked import OriginAsked, PairAsked, TensorAsked
 from fastdump._browse.comparison_screen import ComparisonScreen
@@ -47,6 +47,8 @@ class BrowseApp(App[None]):
     ----------
     failure
         Why there is nothing to look at, if that ended the program.
+    unexpected
+        An exception that nobody expected, if one ended the program.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -67,6 +69,7 @@ class BrowseApp(App[None]):
     ) -> None:
         super().__init__()
         self.failure: BaseException | None = None
+        self.unexpected: BaseException | None = None
         self._path = path
         self._other = other
         self._comparison: ComparisonScreen | None = None
@@ -119,6 +122,13 @@ class BrowseApp(App[None]):
             return
         self.failure = error
         self.exit()
+
+    def _handle_exception(self, error: Exception) -> None:
+        # textual would print a page with the locals of each call; the command line says a line.
+        super()._handle_exception(error)
+        self._exit_renderables.clear()
+        if self.unexpected is None:
+            self.unexpected = error.error if isinstance(error, WorkerFailed) else error
 
     # Screens that others ask for
 

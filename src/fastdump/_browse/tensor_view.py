@@ -11,6 +11,7 @@ import numpy as np
 from fastdump._browse.picture import Picture, picture_of
 from fastdump._dump.dump import open
 from fastdump._show.tensor_text import (
+    SPREAD,
     bad_rows_lines,
     damage_line,
     elements_lines,
@@ -120,26 +121,28 @@ def _opened(table: StatsTable, row: StatsRow) -> Tensor:
     raise FileChangedError(f"{row.path!r}: {name} is no longer where the table has it")
 
 
-# Statistics in columns: the moments, then what is bad, then what may be.
+# Statistics in columns: the moments, then what is bad and how values spread, then what may be bad.
 _STATISTICS = (
     ("count", "nan", "zero"),
     ("max", "pos_inf", "subnormal"),
     ("min", "neg_inf", "saturated"),
-    ("mean", "first_bad"),
-    ("l2norm",),
+    ("mean", "std", "min_abs"),
+    ("l2norm", "dynamic_range"),
 )
+_LABEL_WIDTHS = (10, 14, 10)
+_COLUMN_WIDTH = 28
 
 
 def _statistics(row: StatsRow) -> Iterator[list[Cell]]:
     """Yield the statistics of a row, nothing if it has none."""
     if row.nan is None and row.max is None:
         return
-    for names in _STATISTICS:
+    for names in (*_STATISTICS, *([("first_bad",)] if row.first_bad is not None else [])):
         line = []
-        for name in names:
-            value = getattr(row, name)
-            text, style = _statistic(name, value, row)
-            line += [Cell(f"{name:<10}", SUBTLE), Cell(f"{text:<18}", style)]
+        for name, width in zip(names, _LABEL_WIDTHS, strict=False):
+            text, style = _statistic(name, getattr(row, name), row)
+            line += [Cell(name.ljust(width), SUBTLE)]
+            line += [Cell(text.ljust(_COLUMN_WIDTH - width), style)]
         yield line
 
 
@@ -148,6 +151,8 @@ def _statistic(name: str, value: float | int | None, row: StatsRow) -> tuple[str
         return "-", SUBTLE
     if name == "first_bad":
         return f"{value:,} {index_text(int(value), row.shape)}", ""
+    if name in SPREAD:
+        return value_text(value, integer=False, digits=6), ""
     if name in ("max", "min", "mean", "l2norm"):
         return value_text(value, integer=is_integer(row.dtype), digits=9), moment_style(value)
     style = {"nan": BAD, "pos_inf": BAD, "neg_inf": DOUBTFUL, "saturated": DOUBTFUL}.get(name, "")

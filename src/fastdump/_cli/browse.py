@@ -48,7 +48,8 @@ def command(a: str, b: str | None, conditions: dict[str, Any], **reading: Any) -
     if app.failure is not None:
         with refusing():
             raise app.failure
-    # textual has shown what nobody expected.
+    if app.unexpected is not None:
+        raise app.unexpected
     return exit_codes.INTERNAL_ERROR if app.return_code else exit_codes.SUCCESS
 
 
