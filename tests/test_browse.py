@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.color import Color
 from small_dumps import SmallDump
 
 import fastdump
@@ -497,6 +498,34 @@ def test_the_way_to_the_origin(demo: DemoDump) -> None:
         assert driven.view.has_focus
 
     drive(demo.directory, script, size=(110, 40))
+
+
+def _luminance(colour: Color) -> float:
+    """Return how bright a colour is, as the Web's guidelines for accessibility have it."""
+    parts = [part / 255 for part in colour.get_truecolor()]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
+def test_what_is_bad_can_be_read(demo: DemoDump, theme: str) -> None:
+    """Also on the line with the cursor, whatever its background is."""
+
+    async def script(driven: Driven) -> None:
+        driven.app.theme = theme
+        for keys, text in ((["n"], "\u2717"), (["o"], "+Inf")):
+            await driven.press(*keys)
+            strips = driven.app.screen._compositor.render_strips(driven.app.size)
+            segments = [segment for strip in strips for segment in strip if text in segment.text]
+            assert len(segments) > 2
+            for _, style, _ in segments:
+                assert style is not None
+                assert style.color is not None
+                assert style.bgcolor is not None
+                low, high = sorted(map(_luminance, (style.color, style.bgcolor)))
+                assert (high + 0.05) / (low + 0.05) > 2.5
+
+    drive(demo.directory, script)
 
 
 def test_a_clean_row_comes_from_nothing_bad(demo: DemoDump) -> None:

@@ -57,6 +57,8 @@ class WayScreen(Screen[None]):
     #why { height: auto; padding: 0 1 1 1; }
     #titles { height: 1; padding: 0 1; }
     OptionList { border: none; height: 1fr; scrollbar-size-vertical: 1; }
+    WayScreen OptionList:focus > .option-list--option-highlighted { background: $primary-muted;
+        color: $text; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,backspace", "app.pop_screen", "back", key_display="esc"),
