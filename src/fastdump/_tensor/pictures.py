@@ -22,6 +22,8 @@ MAX_ELEMENTS = 1 << 22
 _MAX_CONVERTED = 1 << 26  # bytes of elements that have to be converted all at once
 _MAX_ROWS, _MAX_COLUMNS = 24, 64
 _MAX_CLASSES = 48
+_CLASSES_PER_GAP = 16
+"""Inf and NaN stand apart, or what is written below them would overlap."""
 
 STATES = (
     State("negative", "#0072B2"),
@@ -72,8 +74,13 @@ def magnitudes(tensor: Pictured) -> Bars:
     zeros, infinite, nan = (int(np.count_nonzero(which)) for which in special)
     powers = (f"2^{low + i * size}" for i in range(n_classes))
     # Few bad elements among many are seen in their number alone.
-    names = [_counted("0", zeros), *powers, _counted("Inf", infinite), _counted("NaN", nan)]
-    heights = np.array([zeros, *numbers.tolist(), infinite, nan], np.float64)
+    gap = [""] * -(-n_classes // _CLASSES_PER_GAP)
+    names = [_counted("0", zeros), *powers]
+    names += [*gap, _counted("Inf", infinite), *gap, _counted("NaN", nan)]
+    heights = np.zeros(len(names))
+    heights[: n_classes + 1] = [zeros, *numbers.tolist()]
+    at_inf, at_nan = n_classes + 1 + len(gap), len(names) - 1
+    heights[[at_inf, at_nan]] = infinite, nan
     number = say.NUMBER_OF_ELEMENTS()
     if len(values) < tensor.size:
         number = say.NUMBER_OF_ELEMENTS_OF(n=len(values), size=tensor.size)
@@ -84,7 +91,7 @@ def magnitudes(tensor: Pictured) -> Bars:
         names,
         {tensor.name: heights},
         tuple(_limits(tensor.dtype, low, size, n_classes)),
-        always=(0, n_classes + 1, n_classes + 2),
+        always=(0, at_inf, at_nan),
     )
 
 
