@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from fastdump._cli import demo as demo_command
 from fastdump._cli import main
+from fastdump.demo import write_demo
 
 
 def files_of(directory: Path) -> dict[str, bytes]:
@@ -64,6 +66,33 @@ def test_files_asks_for_more_steps(tmp_path: Path, capsys: pytest.CaptureFixture
     n_files = int(first.split()[0].replace(",", ""))
     assert abs(n_files - 950) < 240
     assert "4 steps" in first
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_what_is_not_whole_leaves_nothing(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """Neither in a new directory, nor beside what was there, which stays."""
+    new, empty, old = tmp_path / "a" / "new", tmp_path / "empty", tmp_path / "old"
+    empty.mkdir()
+    shutil.copytree(demo, old)
+    (old / ".fastdump-0123").mkdir()  # of one that was killed
+    before = files_of(old)
+
+    def written(*arguments: object, **more: object) -> None:
+        write_demo(*arguments, **more)  # type: ignore[arg-type]
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(demo_command, "write_demo", written)
+        for directory in (new, empty, old):
+            assert main(["demo", str(directory), "--force"]) in (2, 130)
+    assert not new.exists()
+    assert list(empty.iterdir()) == []
+    assert files_of(old) == before
+    assert main(["demo", str(old), "--force", "--seed", "1"]) == 0
+    assert {path.name for path in old.iterdir()} == {path.name for path in demo.iterdir()}
+    assert files_of(old) != before
 
 
 def test_a_directory_that_holds_something_is_refused(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -24,6 +27,9 @@ from fastdump.demo import (
     write_watcher_demo,
 )
 from fastdump.demo._write import check_op_name
+
+_HIDDEN = ".fastdump-"
+"""What is written has such a name until it is whole; one is left only if the process was killed."""
 
 
 @click.command("demo")
@@ -92,20 +98,51 @@ def command(
         # Before an earlier dump is removed.
         with refusing(click.UsageError):
             check_op_name(wrong)
-    _make_room(directory, force=force)
-    if kind == "overflow":
-        _print_overflow(write_overflow_demo(directory, seed=seed))
-    elif kind == "watcher":
-        _print_watcher(write_watcher_demo(directory, seed=seed))
-    else:
-        with refusing(click.UsageError):
-            demo = write_demo(directory, size=size, n_files=n_files, seed=seed, wrong=wrong)
-        _print(demo)
+    with _replacing(directory, force=force) as new:
+        if kind == "overflow":
+            lines, commands = _overflow_lines(write_overflow_demo(new, seed=seed)), ["overflow"]
+        elif kind == "watcher":
+            lines, commands = _watcher_lines(write_watcher_demo(new, seed=seed)), ["watcher"]
+        else:
+            with refusing(click.UsageError):
+                demo = write_demo(new, size=size, n_files=n_files, seed=seed, wrong=wrong)
+            lines, commands = _model_lines(demo), ["triage", "stats", "ls"]
+    print_lines(stdout_console(), lines)
+    _print_hints(directory, commands)
     return exit_codes.SUCCESS
 
 
-def _make_room(directory: Path, *, force: bool) -> None:
-    """Remove an earlier demo dump if that is wanted, and nothing else.
+@contextmanager
+def _replacing(directory: Path, *, force: bool) -> Iterator[Path]:
+    """Provide a directory whose content takes the place of that of `directory`, or nothing does.
+
+    Raises
+    ------
+    click.UsageError
+        As `_earlier` does.
+    """
+    earlier = _earlier(directory, force=force)
+    is_new = not directory.is_dir()
+    directory.mkdir(parents=True, exist_ok=True)
+    new, old = (directory / f"{_HIDDEN}{secrets.token_hex(8)}" for _ in range(2))
+    try:
+        yield new
+        # Moving takes no time in which something could happen, as removing does.
+        old.mkdir()
+        for entry in earlier:
+            entry.rename(old / entry.name)
+        for entry in new.iterdir():
+            entry.rename(directory / entry.name)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+        if is_new:
+            with suppress(OSError):  # there is something in it
+                directory.rmdir()
+
+
+def _earlier(directory: Path, *, force: bool) -> list[Path]:
+    """Return what an earlier demo dump in a directory consists of, if it may be removed.
 
     Raises
     ------
@@ -113,22 +150,22 @@ def _make_room(directory: Path, *, force: bool) -> None:
         Something is there that may not be removed, or does not look like a part of a demo dump.
     """
     if not directory.is_dir():
-        return
+        return []
     entries = list(directory.iterdir())
     # A slip such as `fastdump demo --force ~` must do no harm.
     for entry in entries:
-        if entry.is_symlink() or not entry.match("worldsize2_global_rank[01]"):
+        is_part = entry.match("worldsize2_global_rank[01]") or entry.match(f"{_HIDDEN}*")
+        if entry.is_symlink() or not is_part:
             option = "--force: " if force else ""
             raise click.UsageError(
                 f"{option}{entry} is not part of a demo dump: name an empty directory"
             )
     if entries and not force:
         raise click.UsageError(f"{directory} is not empty: --force replaces the demo dump in it")
-    for entry in entries:
-        shutil.rmtree(entry)
+    return entries
 
 
-def _print(demo: DemoDump) -> None:
+def _model_lines(demo: DemoDump) -> list[list[Cell]]:
     facts = (
         f"{counted(demo.n_files, 'file')}, {size_text(demo.n_bytes)}, "
         f"{counted(demo.n_ranks, 'rank')}, {counted(demo.n_steps, 'step')}; planted:"
@@ -144,30 +181,27 @@ def _print(demo: DemoDump) -> None:
     lines = [
         [Cell(f"  {name:<12}", SUBTLE), Cell(printable(text))] for name, text in planted.items()
     ]
-    print_lines(stdout_console(), [[Cell(facts)], *lines])
-    _print_hints(demo.directory, "triage", "stats", "ls")
+    return [[Cell(facts)], *lines]
 
 
-def _print_overflow(demo: OverflowDemo) -> None:
+def _overflow_lines(demo: OverflowDemo) -> list[list[Cell]]:
     lines = [[Cell(f"{counted(len(demo.records), 'overflow record')} and their operators:")]]
     for record, operator in zip(demo.records, demo.operators, strict=True):
         path = operator.relative_to(demo.directory)
         lines.append([Cell(printable(f"  {record.name}  {path}"))])
-    print_lines(stdout_console(), lines)
-    _print_hints(demo.directory, "overflow")
+    return lines
 
 
-def _print_watcher(demo: WatcherDemo) -> None:
+def _watcher_lines(demo: WatcherDemo) -> list[list[Cell]]:
     last = demo.first_byte + demo.n_bytes - 1
     fact = (
         f"rank {demo.rank}, step {demo.step}: bytes {demo.first_byte:,} to {last:,} of "
         f"output 0 of {demo.watched} are overwritten after {demo.culprit}"
     )
-    print_lines(stdout_console(), [[Cell(fact)]])
-    _print_hints(demo.directory, "watcher")
+    return [[Cell(fact)]]
 
 
-def _print_hints(directory: Path, *commands: str) -> None:
+def _print_hints(directory: Path, commands: list[str]) -> None:
     quoted = printable(shlex.quote(str(directory)))
     lines = (f"  fastdump {command} {quoted}" for command in commands)
     stdout_console().print("\n".join(["\nTry:", *lines]))
