@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +17,7 @@ import pytest
 import fastdump
 from fastdump import testing
 from fastdump._cli import main, stats
+from fastdump._cli.messages import say
 
 X = np.arange(6, dtype=np.float32)
 DUMP = "Add.a.1.2.1700000000000000"
@@ -193,3 +198,82 @@ def test_a_standard_file_that_is_closed(
     assert ended.stdout.startswith(out)
     if code == 0:
         assert len(fastdump.read_stats(table)) == 2
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["broken", "missing"])
+def test_numpy_that_cannot_be_imported(dump: Path, tmp_path: Path, is_there: bool) -> None:
+    program = "import sys; sys.modules['numpy'] = None"
+    if is_there:
+        (tmp_path / "numpy.py").write_text("raise ImportError('libopenblas.so.0: no such file')")
+        program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})"
+    program += f"; from fastdump._cli import main; sys.exit(main(['triage', {str(dump)!r}]))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("fastdump: error: numpy cannot be imported (")
+    assert ("libopenblas.so.0" in done.stderr) == is_there
+    assert done.stderr.endswith("; install it anew: pip install --force-reinstall numpy\n")
+
+
+WIDTH = 60
+
+
+@pytest.mark.parametrize(
+    ("message", "whole", "lines"),
+    [
+        ("short", [], ["fastdump: short"]),
+        (
+            "words " * 20 + "end",
+            [],
+            [
+                "fastdump: " + "words " * 7 + "words",
+                "  " + "words " * 8 + "words",
+                "  words words words end",
+            ],
+        ),
+        (
+            "no operator of that name: fastdump show 'a b' --rank 1 --step 1 --io output -v",
+            [],
+            [
+                "fastdump: no operator of that name:",
+                "  fastdump show 'a b' --rank 1 --step 1 --io output -v",
+            ],
+        ),
+        (
+            "try one of the other commands, 'fastdump triage a --rank 1' or so",
+            [],
+            [
+                "fastdump: try one of the other commands,",
+                "  'fastdump triage a --rank 1' or so",
+            ],
+        ),
+        (
+            "cannot open the file a path/with blanks in it/of many words: gone",
+            ["a path/with blanks in it/of many words"],
+            [
+                "fastdump: cannot open the file",
+                "  a path/with blanks in it/of many words: gone",
+            ],
+        ),
+        ("/" + "x" * 80 + ": gone", [], ["fastdump:", "  /" + "x" * 80 + ":", "  gone"]),
+        (
+            "\u4e2d" * 20 + " " + "\u4e2d" * 20,
+            [],
+            ["fastdump: " + "\u4e2d" * 20, "  " + "\u4e2d" * 20],
+        ),
+    ],
+)
+def test_messages_are_wrapped_on_a_terminal(
+    message: str, whole: list[str], lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, WIDTH, 0, 0))
+    with os.fdopen(child, "w", encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        say(message, *whole)
+        monkeypatch.undo()
+        stream.flush()
+        printed = os.read(parent, 4096).decode()
+    os.close(parent)
+    assert printed.splitlines() == lines

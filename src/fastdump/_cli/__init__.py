@@ -158,7 +158,7 @@ def _run(args: Sequence[str] | None) -> int:
         return exit_codes.BROKEN_PIPE
     except OSError as error:
         _trace_if_asked()
-        return _fail(_os_error_text(error))
+        return _fail(_os_error_text(error), *_file_names(error))
     except FastdumpError as error:
         _trace_if_asked()
         return _fail(str(error))
@@ -215,8 +215,8 @@ def _flushed(code: int) -> int:
     return code
 
 
-def _fail(message: str) -> int:
-    say(f"error: {message}")
+def _fail(message: str, *whole: str) -> int:
+    say(f"error: {message}", *whole)
     return exit_codes.NOTHING_READ
 
 
@@ -225,6 +225,9 @@ def _last_resort(error: BaseException) -> int:
     if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
         _trace_if_asked()
         return _fail("the system grants no more threads or memory for them; try --threads 1")
+    if isinstance(error, ImportError) and sys.modules.get("numpy") is None:
+        _trace_if_asked()
+        return _fail(_numpy_text(error))
     what = type(error).__name__
     if isinstance(error, RecursionError):
         what = "something is nested too deeply"
@@ -245,6 +248,16 @@ def _trace_if_asked() -> bool:
         with suppress(OSError, ValueError):
             traceback.print_exc()
     return True
+
+
+def _numpy_text(error: ImportError) -> str:
+    # What numpy itself says of its parts is a page; the reason is what it says that of.
+    why = " ".join(str(error.__cause__ or error).split())[:_MAX_ERROR_TEXT]
+    return f"numpy cannot be imported ({why}); install it anew: pip install --force-reinstall numpy"
+
+
+def _file_names(error: OSError) -> list[str]:
+    return [os.fsdecode(error.filename)] if isinstance(error.filename, (str, bytes)) else []
 
 
 def _usage_error_text(error: click.UsageError) -> str:
