@@ -397,3 +397,29 @@ def test_commands_tell_of_a_table_without_a_root(
         assert out == ""
         assert "the table does not tell where its dump is" in err
         assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["overflow", "watcher", "convert"])
+def test_commands_find_a_dump_that_was_moved(
+    name: str, demos: Demos, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    original = {"overflow": demos.overflow, "watcher": demos.watcher, "convert": demos.overflow}
+    root, moved, table = tmp_path / "dump", tmp_path / "moved", tmp_path / "t.parquet"
+    shutil.copytree(original[name], root)
+    fastdump.stats(root, level="full").write(table)
+
+    def answer(source: Path, *options: object) -> tuple[int, str]:
+        out = [str(tmp_path / f"out{len(list(tmp_path.iterdir()))}")] if name == "convert" else []
+        code = main([name, str(source), *out, *map(str, options), "--json"])
+        return code, capsys.readouterr().out.replace(str(source), "").replace("".join(out), "")
+
+    code, expected = answer(root)
+    root.rename(moved)
+    assert main([name, str(table), *([str(tmp_path / "x")] if name == "convert" else [])]) == 2
+    capsys.readouterr()
+    again, found = answer(table, "--root", moved)
+    assert again == code
+    assert found.replace(str(moved), "") == expected
+    out = [str(tmp_path / "y")] if name == "convert" else []
+    assert main([name, str(moved), *out, "--root", str(moved)]) == 2
+    assert "--root is for a table" in capsys.readouterr().err

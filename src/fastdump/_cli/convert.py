@@ -20,10 +20,12 @@ from fastdump._cli.options import (
     follow_links_option,
     io_depth_option,
     json_option,
+    root_option,
     selection_options,
     threads_option,
 )
 from fastdump._cli.print_report import print_report
+from fastdump._cli.scanning import moved_source
 from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._cli.vendor_options import (
@@ -77,6 +79,7 @@ class _Request:
 )
 @click.option("--bf16-as-float32", is_flag=True, help="Write bfloat16 as float32.")
 @click.option("--overwrite", is_flag=True, help="Write files again that are there, complete.")
+@root_option
 @selection_options
 @json_option
 @threads_option
@@ -90,6 +93,7 @@ def command(
     order: str | None,
     bf16_as_float32: bool,
     overwrite: bool,
+    root: Path | None,
     conditions: dict[str, Any],
     as_json: bool,
     threads: int | None,
@@ -127,10 +131,11 @@ def command(
     request = _request(paths, options, VendorArguments(**vendor))
     start = time.monotonic()
     selection = Selection.of(conditions)
+    source = moved_source(request.paths, root)
     try:
         with working(), refusing():
             conversion = new_conversion(
-                request.paths,
+                source,
                 request.out,
                 request.options,
                 selection,

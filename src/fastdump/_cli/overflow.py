@@ -17,12 +17,14 @@ from fastdump._cli.options import (
     outputs_option,
     paths_argument,
     reading_options,
+    root_option,
     rows_option,
     selection_options,
     verbose_option,
 )
 from fastdump._cli.output_file import check_output, write_outputs
 from fastdump._cli.print_report import print_report
+from fastdump._cli.scanning import moved_source
 from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._overflow.text import DEFAULT_ROWS
@@ -31,6 +33,7 @@ from fastdump._progress import working
 
 @click.command("overflow")
 @paths_argument
+@root_option
 @selection_options
 @verbose_option
 @rows_option("As -v, with the first N overflows; 0 prints all.", DEFAULT_ROWS)
@@ -43,6 +46,7 @@ from fastdump._progress import working
 @language_option
 def command(
     paths: tuple[str, ...],
+    root: Path | None,
     conditions: dict[str, Any],
     verbose: bool,
     rows: int | None,
@@ -70,8 +74,9 @@ def command(
     """  # noqa: D301 (\b is for click: do not wrap)
     for output in outputs:
         check_output(output)
+    source = moved_source(paths, root)
     with working(), refusing():
-        report = fastdump.overflow(paths, progress=True, **conditions, **reading)
+        report = fastdump.overflow(source, progress=True, **conditions, **reading)
     failure = _written(report, outputs)
     is_verbose = verbose or is_given("rows")
     print_report(report, as_json=as_json, verbose=is_verbose, rows=rows)

@@ -107,6 +107,28 @@ def scan_paths(
     return Outcome(table, reached.bytes_done, seconds, interrupted)
 
 
+def moved_source(paths: tuple[str, ...], root: Path | None) -> tuple[str, ...] | StatsTable:
+    """Return paths, or the table in them if `root` tells where its dump is now.
+
+    Raises
+    ------
+    click.UsageError
+        If `root` is given for a dump.
+    """
+    if root is None:
+        return paths
+    with working(), refusing():
+        source = source_of(paths)
+    return moved(source if isinstance(source, StatsTable) else None, root)
+
+
+def moved(table: StatsTable | None, root: Path) -> StatsTable:
+    """Return the table of a dump that is at `root` now; `table` is None for a dump itself."""
+    if table is None:
+        raise click.UsageError("--root is for a table; the files of a dump are where it is")
+    return table.moved_to(root)
+
+
 def scan_for_triage(
     paths: tuple[str, ...], conditions: Mapping[str, Any], root: Path | None, **options: Any
 ) -> Outcome:
@@ -114,9 +136,7 @@ def scan_for_triage(
     outcome = scan_paths(paths, conditions, level="full", **options)
     table = outcome.table
     if root is not None:
-        if not outcome.is_written:
-            raise click.UsageError("--root is for a table; the files of a dump are where it is")
-        table = table.moved_to(root)
+        table = moved(table if outcome.is_written else None, root)
     if table.level == "header":
         raise click.ClickException("the table has no statistics")
     return replace(outcome, table=table)

@@ -19,7 +19,7 @@ from fastdump._cli.console import print_fitted
 from fastdump._cli.json_document import print_json
 from fastdump._cli.options import json_option, reading_options, root_option, selection_options
 from fastdump._cli.pager import paged
-from fastdump._cli.scanning import Outcome, scan_paths
+from fastdump._cli.scanning import Outcome, moved, scan_paths
 from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._dump.addressed import addressed
@@ -99,11 +99,9 @@ def command(
     paths, name, tensor = _parsed(targets)
     with refusing():
         source = source_of(paths)
-    if root is not None:
-        if not isinstance(source, StatsTable):
-            raise click.UsageError("--root is for a table; the files of a dump are where it is")
-        source = source.moved_to(root)
     table = source if isinstance(source, StatsTable) else None
+    if root is not None:
+        source = table = moved(table, root)
     if name is None and not conditions:
         _check_one_file(paths, table)
     with working():

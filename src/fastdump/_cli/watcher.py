@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import click
@@ -15,11 +16,13 @@ from fastdump._cli.options import (
     is_given,
     json_option,
     paths_argument,
+    root_option,
     rows_option,
     selection_options,
     verbose_option,
 )
 from fastdump._cli.print_report import print_report
+from fastdump._cli.scanning import moved_source
 from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._progress import working
@@ -29,6 +32,7 @@ from fastdump._watcher.text import DEFAULT_ROWS
 
 @click.command("watcher")
 @paths_argument
+@root_option
 @click.option(
     "--check",
     type=click.Choice(["auto", "watcher", "addresses"]),
@@ -47,6 +51,7 @@ from fastdump._watcher.text import DEFAULT_ROWS
 @language_option
 def command(
     paths: tuple[str, ...],
+    root: Path | None,
     check: str,
     conditions: dict[str, Any],
     verbose: bool,
@@ -72,10 +77,11 @@ def command(
     Exit codes: 0 nothing changed; 1 something did; 2 wrong usage, nothing that could be read, or
     nothing to compare; 3 nothing changed, but something could not be read or compared.
     """  # noqa: D301 (\b is for click: do not wrap)
+    source = moved_source(paths, root)
     # A table may not tell where its dump is.
     with working(), refusing():
         report = fastdump.watcher(
-            paths,
+            source,
             check=cast("Check", check),
             progress=True,
             follow_links=follow_links,
