@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import pty
 import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -130,11 +132,33 @@ def test_what_cannot_be_read_completes_nothing(tmp_path: Path) -> None:
         assert completed("stats", path, "--step", "") == []
 
 
-# A real shell
+# Real shells
 
 
-BASH = shutil.which("bash")
-SCRIPT = """
+BASH, ZSH, FISH = map(shutil.which, ("bash", "zsh", "fish"))
+CASES = [
+    (["st"], ["stats"]),
+    (["show", "dump", "lm"], ["lm_head_MatMul"]),
+    (["show", "dump", "lm_head_MatMul", "--step", ""], ["3", "5"]),
+    (["stats", "dump", "--op-name", "model.layers.2"], ["model.layers.2_attn"]),
+]
+"""Words that are typed, and what they are completed to."""
+
+
+@pytest.fixture
+def environment(dump: Path, tmp_path: Path) -> dict[str, str]:
+    """Return the environment of a shell that finds the command, and no file of a user."""
+    program = tmp_path / "bin" / "fastdump"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fastdump "$@"\n')
+    program.chmod(0o755)
+    home = tmp_path / "home"
+    home.mkdir()
+    changed = {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(home), "TERM": "xterm"}
+    return {**os.environ, **changed}
+
+
+BASH_SCRIPT = """
 compopt() {{ printf 'compopt %s %s\\n' "$1" "$2"; }}
 eval "$(_FASTDUMP_COMPLETE=bash_source fastdump)"
 COMP_WORDS=(fastdump {words})
@@ -148,23 +172,17 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["st"], ["stats"]),
+        *CASES,
         (["stats", "du"], ["compopt -o default", ""]),
-        (["show", "dump", "lm"], ["lm_head_MatMul"]),
-        (["show", "dump", "lm_head_MatMul", "--step", ""], ["3", "5"]),
-        (["stats", "dump", "--op-name", "model.layers.2"], ["model.layers.2_attn"]),
         (["stats", "nothing", "--op-name", ""], [""]),
     ],
 )
-def test_bash_completes(words: list[str], expected: list[str], dump: Path, tmp_path: Path) -> None:
+def test_bash_completes(
+    words: list[str], expected: list[str], dump: Path, environment: dict[str, str]
+) -> None:
     assert BASH is not None
-    program = tmp_path / "bin" / "fastdump"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fastdump "$@"\n')
-    program.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
     process = subprocess.run(
-        [BASH, "--norc", "-c", SCRIPT.format(words=" ".join(map(shlex.quote, words)))],
+        [BASH, "--norc", "-c", BASH_SCRIPT.format(words=" ".join(map(shlex.quote, words)))],
         capture_output=True,
         text=True,
         env=environment,
@@ -173,6 +191,80 @@ def test_bash_completes(words: list[str], expected: list[str], dump: Path, tmp_p
     )
     assert process.stderr == ""
     assert process.stdout.split("\n")[:-1] == expected
+
+
+@pytest.mark.skipif(FISH is None, reason="fish is not installed")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [*CASES, (["stats", "du"], ["dump/"]), (["stats", "nothing", "--op-name", ""], [])],
+)
+def test_fish_completes(
+    words: list[str], expected: list[str], dump: Path, environment: dict[str, str]
+) -> None:
+    assert FISH is not None
+    script = (
+        "_FASTDUMP_COMPLETE=fish_source fastdump | source\n"
+        f"complete --do-complete {shlex.quote('fastdump ' + ' '.join(words))}"
+    )
+    process = subprocess.run(
+        [FISH, "--no-config", "--command", script],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=dump.parent,
+        check=True,
+    )
+    assert process.stderr == ""
+    # What follows a tab is about the completion.
+    assert [line.split("\t")[0] for line in process.stdout.splitlines()] == expected
+
+
+# The last key leaves what stands on the command line in a file, and ends the shell.
+ZSH_SCRIPT = r"""
+autoload -Uz compinit && compinit -u -d $HOME/dumped
+eval "$(_FASTDUMP_COMPLETE=zsh_source fastdump)"
+leave() { print -r -- "$BUFFER" > $HOME/line; exit }
+zle -N leave
+bindkey -e
+bindkey '^I' menu-complete
+bindkey '^X' leave
+setopt no_auto_remove_slash
+unsetopt beep
+"""
+
+
+@pytest.mark.skipif(ZSH is None, reason="zsh is not installed")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [*CASES, (["stats", "du"], ["dump/"]), (["stats", "nothing", "--op-name", ""], [""])],
+)
+def test_zsh_completes(
+    words: list[str], expected: list[str], dump: Path, environment: dict[str, str]
+) -> None:
+    """Keys are pressed: tab goes from each completion to the next."""
+    assert ZSH is not None
+    home = Path(environment["HOME"])
+    (home / ".zshrc").write_text(ZSH_SCRIPT)
+    typed = " ".join(["fastdump", *words])
+    for n_tabs, text in enumerate(expected, 1):
+        parent, child = pty.openpty()
+        process = subprocess.Popen(
+            [ZSH, "-i"],
+            stdin=child,
+            stdout=child,
+            stderr=child,
+            env=environment,
+            cwd=dump.parent,
+            start_new_session=True,
+        )
+        os.close(child)
+        with os.fdopen(parent, "r+b", buffering=0) as terminal, suppress(OSError):
+            terminal.write((typed + "\t" * n_tabs + "\x18").encode())
+            while terminal.read(65536):
+                pass
+        assert process.wait(60) == 0
+        line = (home / "line").read_text().removesuffix("\n")
+        assert line.rstrip(" ") == " ".join(["fastdump", *words[:-1], text]).rstrip(" ")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
