@@ -67,17 +67,14 @@ def test_it_leads_with_what_to_act_on(
     out, _ = capsys.readouterr()
     assert out.startswith(answer)
     out = out.removeprefix(answer + "\n")
-    first, second, third, *_ = out.splitlines()
-    assert first == fastdump.compare(*runs).sentence
-    assert first.startswith("Rank 0, step 0: Mul layers.2/Mul is the first operator to diverge")
-    assert first.endswith("1 tensor only in a; 1 tensor only in b.")
+    second, third, *_ = out.splitlines()
     assert second == "18 pairs (18 by name)"
     assert third == "11 equal; 7 diverges; 1 only_in_a; 1 only_in_b"
     lists = lists_of(out)
     assert list(lists) == [
-        "operators, by the error that they add:",
-        "worst pairs:",
-        "without a partner:",
+        "Operators by the error that they add:",
+        "Worst pairs:",
+        "Without a partner:",
     ]
     operators, pairs, alone = lists.values()
     assert [row[3] for row in operators[:2]] == ["layers.4/Mul", "layers.2/Mul"]
@@ -91,8 +88,8 @@ def test_rows_that_are_printed(runs: tuple[str, str], capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     lists = lists_of(out)
     assert list(lists)[:2] == [
-        "operators, by the error that they add, 2 of 4:",
-        "worst pairs, 2 of 7:",
+        "Operators by the error that they add, 2 of 4:",
+        "Worst pairs, 2 of 7:",
     ]
     assert all(len(rows) == 2 for rows in lists.values())
     assert "-n 0 prints all, -o FILE writes all pairs" in out
@@ -105,13 +102,12 @@ def test_no_divergence(equal: tuple[str, str], capsys: pytest.CaptureFixture[str
     assert out == "the runs agree: 18 pairs, bit-equal\n"
     assert main(["compare", *equal, "-v"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2:6] == [
-        "No divergence: all 18 pairs are bit-equal.",
+    assert lines[2:5] == [
         "18 pairs (18 by name)",
         "18 equal",
         "",
     ]
-    assert len(lines) == 7
+    assert len(lines) == 6
 
 
 def test_json(runs: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,7 +173,7 @@ def test_limits_alone_decide(
     options.append("--allow-unpaired")
     assert main(["compare", *runs, *options, "-n", "0"]) == code
     lists = lists_of(capsys.readouterr().out)
-    assert len(lists.get("pairs beyond a limit:", [])) == n_beyond
+    assert len(lists.get("Pairs beyond a limit:", [])) == n_beyond
     main(["compare", *runs, *options, "--json"])
     document = json.loads(capsys.readouterr().out)
     assert document["failures"] == n_beyond

@@ -38,7 +38,7 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str
     return parsed
 
 
-def test_the_sentence_comes_first_then_the_table(
+def test_the_answer_comes_first_then_the_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     demo = write_overflow_demo(tmp_path)
@@ -50,13 +50,8 @@ def test_the_sentence_comes_first_then_the_table(
     assert "  reach     2 overflows of 1 operator: rank 1, steps 1, 3" in facts
     code, out, err = run(capsys, tmp_path, "-v")
     assert (code, err) == (1, "")
-    again, sentence, table, tensors = out.rstrip().split("\n\n")
+    again, table, tensors = out.rstrip().split("\n\n")
     assert f"{again}\n" == answer
-    assert sentence.startswith(
-        "rank 1, step 1: BatchMatMulV2 model.layers.2.self_attn/BatchMatMul_qk overflowed on "
-        "AI Core (block 1): floating-point overflow; overflow in a conversion of float32 or int32 "
-        "to float16 (0x20 + 0x100). Its inputs are finite"
-    )
     header, *rows = table.splitlines()
     assert header.split()[:6] == ["rank", "step", "unit", "task", "stream", "op_type"]
     assert [row.split()[:2] for row in rows] == [["1", "1"], ["1", "3"]]
@@ -71,8 +66,6 @@ def test_no_overflow_is_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixtur
     code, out, _ = run(capsys, tmp_path, "-v")
     assert code == 0
     assert out.splitlines()[2:] == [
-        "No overflow in 1 record.",
-        "",
         "1 record in which no unit overflowed",
     ]
 
@@ -148,7 +141,7 @@ def test_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         write_pair(tmp_path, at=i)
     for options, n_rows in ((("-v",), 20), (("-n", 3), 3), (("-n", 0), 25)):
         _, out, _ = run(capsys, tmp_path, *options)
-        assert len(out.split("\n\n")[2].splitlines()) == n_rows + 1
+        assert len(out.split("\n\n")[1].splitlines()) == n_rows + 1
         assert (f"{n_rows:,} of 25 overflows" in out) == (n_rows < 25)
 
 

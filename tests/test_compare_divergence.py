@@ -27,7 +27,7 @@ def test_runs_that_agree(tmp_path: Path) -> None:
     table = compared(tmp_path)
     assert table.first_divergence is None
     assert list(table.findings) == table.by_added_error() == []
-    assert table.sentence == "No divergence: 18 pairs agree within tolerance, 11 of them bit-equal."
+    assert table.sentence == "the runs agree within tolerance: 18 pairs"
     assert not table.diverges.any()
 
 
@@ -51,10 +51,13 @@ def test_the_first_divergence_and_what_follows(tmp_path: Path) -> None:
     assert (first.input_error, first.added_error) == (0, first.output_error)
     assert table[first.row].path_a == first.path_a
     assert table.sentence.startswith(
-        "Rank 0, step 0: Mul layers.2/Mul is the first operator to diverge, although its inputs "
-        "agree: output.0 has relative distance "
+        "rank 0, step 0: the runs part in layer 2, Mul; operator: Mul layers.2/Mul, output.0; "
+        "what: distance "
     )
-    assert table.sentence.endswith("24 of 24 elements mismatch; 3 later operators diverge.")
+    assert table.sentence.endswith(
+        "; 24 of 24 elements differ; why: by itself: its inputs agree; reach: 3 other operators "
+        "diverging later, none by itself"
+    )
 
 
 def test_operators_are_ranked_by_the_error_that_they_add(tmp_path: Path) -> None:
@@ -79,7 +82,7 @@ def test_two_faults_of_their_own(tmp_path: Path) -> None:
             write_op(tmp_path / side, f"Add x{i}", at=i, inputs=[X], outputs=[y])
     table = compared(tmp_path)
     assert causes(table) == {"x0": "here", "x2": "here"}
-    assert "1 later operator diverges, 1 of their own" in table.sentence
+    assert "1 other operator diverging later, 1 not by inheritance" in table.sentence
 
 
 def test_inputs_that_were_not_dumped(tmp_path: Path) -> None:
@@ -92,7 +95,7 @@ def test_inputs_that_were_not_dumped(tmp_path: Path) -> None:
     assert first is not None
     assert first.input_error is None
     assert first.added_error == first.output_error
-    assert "of which not all inputs were compared" in table.sentence
+    assert "not all of its inputs were compared" in table.sentence
 
 
 def test_an_input_that_has_no_partner_leaves_it_open(tmp_path: Path) -> None:
@@ -109,12 +112,12 @@ def test_data_that_differ_from_the_start(tmp_path: Path) -> None:
     first = table.first_divergence
     assert first is not None
     assert first.op_name == "layers.0/Mul"
-    assert "its inputs do already" in table.sentence
+    assert "its inputs diverge already" in table.sentence
     write_op(tmp_path / "c" / "a", "Print x", at=0, inputs=[X])
     write_op(tmp_path / "c" / "b", "Print x", at=0, inputs=[X + 1])
     table = compared(tmp_path / "c")
     assert causes(table) == {"x": "input"}
-    assert "by an input" in table.sentence
+    assert "an input diverges" in table.sentence
 
 
 def test_files_for_inputs_and_outputs_of_a_collective_are_joined(tmp_path: Path) -> None:
@@ -152,8 +155,8 @@ def test_nan_in_one_is_an_infinite_error(tmp_path: Path) -> None:
     by_name = {op.op_name: op for op in table.findings}
     assert by_name["x"].added_error == math.inf
     assert by_name["y"].added_error == 0  # of its inputs too
-    assert table.sentence.startswith("Rank 0, step 0: Div x is the first")
-    assert "1 NaN or Inf only in a" in table.sentence
+    assert table.sentence.startswith("rank 0, step 0: the runs part in x; operator: Div x, ")
+    assert "elements are NaN or Inf in one run only" in table.sentence
     assert table.worst(3).diverges.all()
 
 

@@ -206,7 +206,7 @@ def test_text_is_escaped(table: ComparisonTable) -> None:
     html = table._repr_html_()
     assert "\x1b" not in html
     assert "<b>" not in html
-    assert "first operator to diverge" in html
+    assert "the runs part in" in html
     assert html.count("<tr>") == 9
 
 

@@ -188,6 +188,17 @@ def test_nothing_but_what_is_shown_depends_on_the_language(demos: Demos) -> None
             assert str(report) == shown[question]
 
 
+def test_what_follows_the_answer_is_told_in_chinese(demos: Demos) -> None:
+    """Labels, headings and remarks; the columns of tables, and what is in them, are data."""
+    texts = {text for _, text in sentences()} - {"rank", "step", "tensors"}
+    with fastdump.in_language("zh"):
+        for name, report in reports(demos).items():
+            rest = [line for line in report.in_full() if line]
+            assert name == "nothing" or any(CHINESE_TEXT.search(plain(line)) for line in rest)
+            for line in rest:
+                assert line[0].text.strip().rstrip(":") not in texts, plain(line)
+
+
 def test_a_report_of_another_process_is_told_in_chinese(demos: Demos) -> None:
     finding = fastdump.triage(demos.model).findings[0]
     copy = pickle.loads(pickle.dumps(finding))

@@ -338,7 +338,7 @@ def test_a_selected_watcher_counts_what_is_selected(demos: Demos) -> None:
     # 2 ranks, 2 steps and 4 layers, each with one Swish, whose output one operator reads.
     assert selected.counts == {"same": 16}
     assert everything.counts["same"] > 16
-    assert selected.sentence.startswith("No change: 16 inputs equal")
+    assert selected.sentence.startswith("no change: 16 inputs equal")
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -81,12 +81,10 @@ def test_the_sentence_of_the_demo_says_what_to_act_on(demo: tuple[Path, DemoDump
     sentence = fastdump.triage(directory).sentence
     assert sentence.startswith(
         f"rank {planted.overflow.rank}, step {planted.overflow.step}: "
-        f"BatchMatMulV2 {planted.overflow.op_name} made the first bad values, 4 +Inf in output.0 "
+        "+Inf first appears in layer 2, self_attn/BatchMatMul_qk; "
+        f"operator: BatchMatMulV2 {planted.overflow.op_name}, output.0; what: 4 of 4,608 float16 "
     )
-    assert "float16" in sentence
-    assert "from inputs that are finite: input.0 (float16 2x4x24x16, from " in sentence
-    assert "overflow: finite inputs up to 135.1, float16 ends at 65,504" in sentence
-    assert sentence.endswith(planted.overflow.path.relative_to(directory).as_posix())
+    assert sentence.endswith("; why: overflow: finite inputs up to 135.1, float16 ends at 65,504")
 
 
 def test_the_fault_of_the_demo_is_traced_on_both_ranks(demo: tuple[Path, DemoDump]) -> None:
@@ -318,9 +316,9 @@ def test_the_table_holds_the_origin_and_its_chain(model_of: ModelOf) -> None:
         ("overflow", ", float16 ends at 65,504"),
         ("zero_division", "1 row of input.0 is all zeros: a division by zero"),
         ("wrong_mask", "1 row of input.0 is all -Inf: wholly masked"),
-        ("saturation", "at the limit of float16, 65504,"),
+        ("saturation", "are at the limit of float16, 65,504"),
         ("norm_jump", "times larger than on other ranks"),
-        ("overwritten", "something overwrote it"),
+        ("overwritten", "where other values were written"),
         ("bad_data", "no operator in the dump made it"),
     ],
 )

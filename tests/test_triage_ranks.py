@@ -208,4 +208,6 @@ def test_devices_of_one_rank_are_told_apart(tmp_path: Path) -> None:
     dump.op("Exp a", [CLEAN[0]], [bad()], rank=3)
     (origin,) = fastdump.triage(tmp_path).origins
     assert origin.operator.device == 3
-    assert fastdump.triage(tmp_path).sentence.startswith("device 3, step 0: Exp a made")
+    assert fastdump.triage(tmp_path).sentence.startswith(
+        "device 3, step 0: NaN first appears in a; operator: Exp a"
+    )

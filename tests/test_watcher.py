@@ -103,7 +103,7 @@ def test_recordings_that_are_equal(tmp_path: Path) -> None:
     report = fastdump.watcher(tmp_path)
     assert (report.check, report.findings, report.unchecked) == ("watcher", (), ())
     assert report.counts == {"same": 2}
-    assert report.sentence == ("No change: 2 recordings equal, byte for byte, to what was written.")
+    assert report.sentence == ("no change: 2 recordings equal, byte for byte, to what was written")
     assert [comparison.seen_by for comparison in report.comparisons] == ["net/X", "net/Y"]
 
 
@@ -133,7 +133,7 @@ def test_the_operator_after_which_it_changed_first(tmp_path: Path) -> None:
     assert "2 whole rows (1:3)" in change.words
     assert change.place == "[1:3, :]"
     assert (
-        "rank 0, step 0: output.0 of Add net/C (float32 4x8) changed first after net/Y (it was "
+        "rank 0, step 0: output.0 of net/C was overwritten; operator: Add net/C (float32 4x8); "
         in (report.sentence)
     )
 
@@ -434,7 +434,7 @@ def test_an_input_that_is_what_was_written_there(tmp_path: Path) -> None:
     assert report.counts == {"same": 1, "no_writer": 1}
     assert report.comparisons == ()
     assert "inputs against the outputs" in report.notes[0]
-    assert report.sentence == "No change: 1 input equal, byte for byte, to what was written."
+    assert report.sentence == "no change: 1 input equal, byte for byte, to what was written"
 
 
 def test_an_input_that_was_overwritten(tmp_path: Path) -> None:
@@ -457,10 +457,10 @@ def test_an_input_that_was_overwritten(tmp_path: Path) -> None:
     (suspect,) = found.suspects
     assert (suspect.op_name, suspect.overlap, suspect.wrote_it) == ("net/S", (80, 95), True)
     assert report.sentence.startswith(
-        "rank 0, step 0: input.1 of net/R (float32 4x8) is not what output.0 of Add net/W wrote at "
-        "0x1000: an overwrite candidate. Bytes 8"
+        "rank 0, step 0: output.0 of net/W may have been overwritten; operator: Add net/W (float32 "
+        "4x8); what: bytes 8"
     )
-    assert "net/S was written over bytes 80 to 95, and the bytes there are the ones" in (
+    assert "; read by: net/R, input.1; who: Add net/S, whose output.0 has the bytes" in (
         report.sentence
     )
 
@@ -548,7 +548,7 @@ def test_no_addresses_and_no_dump(tmp_path: Path) -> None:
     write(tmp_path, "R", inputs=[A + 1], at=1)
     report = fastdump.watcher(tmp_path)
     assert (report.comparisons, report.counts) == ((), {})
-    assert report.sentence.startswith("Nothing could be compared")
+    assert report.sentence.startswith("nothing could be compared")
     assert "No input has a device address" in report.notes[-1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -96,8 +97,10 @@ class Report(Shown):
         """
         yield from self.answer().lines(width=width, ellipsis=ellipsis)
         if verbose:
-            yield []
-            yield from self.in_full(width=width, ellipsis=ellipsis, **full)
+            rest = _without_begin(self.in_full(width=width, ellipsis=ellipsis, **full))
+            if rest:
+                yield []
+                yield from rest
 
     def in_full(self, *_: Any, **options: Any) -> Iterable[list[Cell]]:
         """Yield what follows the answer if all is to be said, in lines of styled text."""
@@ -121,10 +124,15 @@ class Report(Shown):
         """Return what a page about the report has: the answer, then all that there is to say."""
         return (
             Section(say.ANSWER(), (Verdict(self.answer()),)),
-            Section(say.IN_FULL(), (Lines(list(self.in_full())),)),
+            Section(say.IN_FULL(), (Lines(_without_begin(self.in_full())),)),
         )
 
     def __repr__(self) -> str:
         found = "clean" if self.clean else counted(len(self.findings), "finding")
         lines = [f"{type(self).__name__}: {found}", printable(self.sentence)]
         return "\n".join([*lines, *map(printable, self.notes)])
+
+
+def _without_begin(lines: Iterable[list[Cell]]) -> list[list[Cell]]:
+    """Return lines without empty ones at their begin."""
+    return list(itertools.dropwhile(lambda line: not line, lines))

@@ -4,7 +4,7 @@
 are numbered, `replacement` where operators were exchanged), `elements` compares those of dumps and
 `statistics` those of tables, both into `metrics`. `verdict` judges the metrics by `tolerances`, and
 `explained` judges what is beyond them by `error_growth`. `run` makes the table, `operators` tells
-where divergence began, `suspects` what stands behind it, and `sentence` puts it in words.
+where divergence began, `suspects` what stands behind it, and `answer` puts it in words.
 """
 
 from __future__ import annotations

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from fastdump._compare.operators import DivergentOperator
-from fastdump._compare.schema import ComparisonRow
-from fastdump._compare.sentence import (
+from fastdump._compare.limits import (
     NO_PARTNER,
     ComparisonSummary,
     Explained,
     RetypedOperators,
-    measure_text,
 )
+from fastdump._compare.operators import DivergentOperator
+from fastdump._compare.schema import ComparisonRow
 from fastdump._op_name import in_layer
 from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer
 from fastdump._words.enumeration import enumerated
 from fastdump._words.places import operator_text, ranks_and_steps_text, where_text
 from fastdump._words.quantities import number_text
-from fastdump._words.sentence import Sentence
+from fastdump._words.sentence import Filled, Sentence
 from fastdump._words.shown import answer_about
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD
 
@@ -38,9 +37,26 @@ def answer_of(
     casts: Mapping[str, int],
     next_command: str,
 ) -> Answer:
-    """Return the answer of a comparison; parameters are those of `sentence_of`.
+    """Return the answer of a comparison.
 
-    `next_command` is the command that shows where the runs part, "" if there is none.
+    Parameters
+    ----------
+    summary
+        The numbers.
+    divergences
+        The diverging operators, in the order of execution.
+    first
+        The row of the first of them.
+    notes
+        Remarks on what limits the answer.
+    explained
+        What precision explains, None if there is nothing.
+    retyped
+        What computes in another type in the other run, None if there is nothing.
+    casts
+        By status, how many tensors without a partner are of casts and copies.
+    next_command
+        The command that shows where the runs part, "" if there is none.
     """
     remarks = [*notes, *_remarks(summary, retyped, casts)]
     facts: list[tuple[str, str]] = []
@@ -88,7 +104,7 @@ def _facts(
     first, *later = divergences
     operator = operator_text(first.op_type, first.op_name or first.path_a)
     yield say.ABOUT_OPERATOR(), say.OPERATOR_TENSOR(operator=operator, tensor=first.tensor)
-    yield say.ABOUT_WHAT(), _distance(row) or measure_text(row)
+    yield say.ABOUT_WHAT(), _distance(row) or _measure_text(row)
     yield say.ABOUT_WHY(), _why(first)
     name = _identity(first)
     yield say.ABOUT_REACH(), _reach([other for other in later if _identity(other) != name])
@@ -111,6 +127,30 @@ def _distance(row: ComparisonRow) -> str:
         n=row.mismatched or 0,
         size=row.count,
     )
+
+
+def _measure_text(row: ComparisonRow) -> str:
+    """Return the numbers that tell how far the tensors of a pair are apart."""
+    if row.statistics_difference is not None or row.bit_equal is None:
+        difference = row.statistics_difference
+        texts = []
+        if difference is not None:
+            texts.append(say.STATISTICS_DIFFER(difference=f"{difference:.3g}"))
+        return enumerated([*texts, *_bad_on_one_side(row)]) or say.BAD_COUNTS_DIFFER()
+    texts = _bad_on_one_side(row)
+    if row.relative_euclidean_distance is not None:
+        distance = f"{row.relative_euclidean_distance:.3g}"
+        texts.append(say.RELATIVE_DISTANCE(distance=distance))
+    if row.cosine_similarity is not None:
+        texts.append(say.COSINE(cosine=f"{row.cosine_similarity:.6g}"))
+    if row.mismatched is not None and row.count:
+        texts.append(say.MISMATCHES(n=row.mismatched, size=row.count))
+    return enumerated(texts)
+
+
+def _bad_on_one_side(row: ComparisonRow) -> list[Filled]:
+    bad = ((say.BAD_ONLY_IN_A, row.only_a_bad), (say.BAD_ONLY_IN_B, row.only_b_bad))
+    return [only(n=n) for only, n in bad if n]
 
 
 def _identity(operator: DivergentOperator) -> tuple[str | None, str | None]:

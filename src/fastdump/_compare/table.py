@@ -17,17 +17,16 @@ from fastdump._compare.answer import answer_of
 from fastdump._compare.coded import coded_text
 from fastdump._compare.error_growth import unit_roundoff
 from fastdump._compare.errors_of_rows import row_errors
-from fastdump._compare.operator_kinds import passes_values_on
-from fastdump._compare.operators import DivergentOperator, added_errors, divergent_operators
-from fastdump._compare.retyped import retyped_outputs
-from fastdump._compare.schema import KIND, METRICS, ComparisonRow
-from fastdump._compare.sentence import (
+from fastdump._compare.limits import (
     NO_PARTNER,
     ComparisonSummary,
     Explained,
     RetypedOperators,
-    sentence_of,
 )
+from fastdump._compare.operator_kinds import passes_values_on
+from fastdump._compare.operators import DivergentOperator, added_errors, divergent_operators
+from fastdump._compare.retyped import retyped_outputs
+from fastdump._compare.schema import KIND, METRICS, ComparisonRow
 from fastdump._compare.text import (
     DEFAULT_ROWS,
     facts,
@@ -131,7 +130,7 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
     @property
     def sentence(self) -> str:
         """The result in one sentence that a person can act on."""
-        return sentence_of(*self._first_and_all(), **self._limits())
+        return self.answer().sentence
 
     def answer(self) -> Answer:
         """Return where the runs part and how far they are apart; or that they agree."""
@@ -457,7 +456,7 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
         rows: int | None = DEFAULT_ROWS,
         failed: ComparisonTable | None = None,
     ) -> Iterator[list[Cell]]:
-        """Yield the sentence, the operators that diverge, and pairs, in tables.
+        """Yield the operators that diverge, and pairs, in tables.
 
         Parameters
         ----------
@@ -468,12 +467,10 @@ class ComparisonTable(ColumnTable[ComparisonRow], Report):
         failed
             Pairs beyond a limit, to be shown in place of the worst ones.
         """
-        title = "worst pairs" if failed is None else "pairs beyond a limit"
-        titles = ("operators, by the error that they add", title, "without a partner")
+        title = say.WORST_PAIRS() if failed is None else say.BEYOND_A_LIMIT()
+        titles = (say.BY_ADDED_ERROR(), title, say.WITHOUT_PARTNER())
         lists = self._lists(titles, self._shown_pairs(failed), rows, width)
-        return report_lines(
-            self.sentence, self.summary(), self.notes, lists, rows=rows, ellipsis=ellipsis
-        )
+        return report_lines(self.summary(), self.notes, lists, rows=rows, ellipsis=ellipsis)
 
     def longest_list(self, failed: ComparisonTable | None = None) -> int:
         """Return how many rows the longest list of `lines` has, for the same `failed`."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from fastdump._compare.limits import ComparisonSummary
 from fastdump._compare.operators import DivergentOperator
 from fastdump._compare.schema import ComparisonRow
-from fastdump._compare.sentence import ComparisonSummary
 from fastdump._table.table_text import dropped_text
+from fastdump._words import catalogue as say
+from fastdump._words.enumeration import enumerated
 from fastdump._words.printable import printable
-from fastdump._words.quantities import counted, shape_text
+from fastdump._words.quantities import shape_text
+from fastdump._words.sentence import told
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE, number_cell
 from fastdump._words.text_table import Cell, Column, TextTable
 
@@ -83,7 +86,6 @@ def operator_table(operators: Iterable[DivergentOperator], *, width: int | None)
 
 
 def report_lines(
-    sentence: str,
     summary: ComparisonSummary,
     notes: Iterable[str],
     lists: Iterable[tuple[str, int, TextTable]],
@@ -95,8 +97,8 @@ def report_lines(
 
     Parameters
     ----------
-    sentence, summary, notes
-        The answer, in words and in numbers.
+    summary, notes
+        The answer in numbers, and what limits it.
     lists
         For each list its title, its number of rows, and the rows that are shown.
     rows
@@ -105,19 +107,19 @@ def report_lines(
         What replaces the middle of names that are too long.
     """
     verdicts = summary["verdict"]
-    style = BAD if verdicts.get("diverges") else GOOD if summary["compared"] else DOUBTFUL
-    yield [Cell(printable(sentence), style)]
-    yield [Cell(_pairs_text(summary))]
+    yield [Cell(told(_pairs_text(summary)))]
     statuses = [f"{n:,} {name}" for name, n in summary["status"].items() if name != "ok"]
     numbers = [*(f"{n:,} {verdict}" for verdict, n in verdicts.items()), *statuses]
     yield [Cell(printable("; ".join(numbers)), SUBTLE)]
     for note in notes:
-        yield [Cell(printable(note), DOUBTFUL)]
+        yield [Cell(printable(told(note)), DOUBTFUL)]
     for title, n_rows, table in lists:
         if n_rows:
-            shown = "" if rows is None or rows >= n_rows else f", {rows:,} of {n_rows:,}"
+            heading: str = say.TITLE(title=title)
+            if rows is not None and rows < n_rows:
+                heading = say.TITLE_SHOWN_OF(title=title, shown=rows, n=n_rows)
             yield []
-            yield [Cell(f"{title}{shown}:")]
+            yield [Cell(told(heading))]
             yield from table.lines(ellipsis=ellipsis)
             if table.dropped:
                 yield [Cell(dropped_text(table), SUBTLE)]
@@ -132,8 +134,9 @@ def facts(summary: ComparisonSummary) -> str:
 
 def _pairs_text(summary: ComparisonSummary) -> str:
     """Return ``12 pairs (10 by name, 2 by order)``."""
-    found = ", ".join(f"{n:,} by {printable(how)}" for how, n in summary["paired_by"].items())
-    return counted(summary["pairs"], "pair") + (f" ({found})" if found else "")
+    pairs = say.PAIRS(summary["pairs"])
+    found = enumerated(say.N_BY(n=n, how=how) for how, n in summary["paired_by"].items())
+    return say.PAIRED_BY(pairs=pairs, found=found) if found else pairs
 
 
 def _pair_cells(row: ComparisonRow) -> list[Cell]:

@@ -16,6 +16,7 @@ from fastdump._dump.absence import no_dump_error
 from fastdump._dump.dump import Dump, empty_error, open, operator_names, scan_of
 from fastdump._dump.operator import Operator
 from fastdump._op_name.shortest_pattern import shortest_pattern
+from fastdump._overflow.answer import finding_sentence, report_sentence
 from fastdump._overflow.joining import Join, OperatorFiles
 from fastdump._overflow.record_files import FoundRecord, record_files
 from fastdump._overflow.records import (
@@ -26,7 +27,6 @@ from fastdump._overflow.records import (
 )
 from fastdump._overflow.report import OverflowReport
 from fastdump._overflow.status_bits import StatusBit, meaning_of, status_bits
-from fastdump._overflow.words import finding_text, sentence_of
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._stats import What
 from fastdump._table.row import StatsRow
@@ -121,13 +121,13 @@ def overflow(
         _record(one, unit_joins, operators) for one, unit_joins in zip(found, joins, strict=True)
     )
     findings = tuple(
-        OverflowFinding(finding_text(record, unit), record, unit)
+        OverflowFinding(finding_sentence(record, unit), record, unit)
         for record in records
         for unit in record.units
         if unit.overflowed and (not of_operators or (unit.operator and unit.operator.tensors))
     )
     return OverflowReport(
-        sentence_of(records, findings),
+        report_sentence(records, findings),
         findings,
         records,
         table,

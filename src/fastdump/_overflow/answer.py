@@ -6,10 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from fastdump._array.elements import LARGEST_FINITE
 from fastdump._op_name import in_layer
-from fastdump._overflow.records import OverflowFinding, OverflowOperator, OverflowRecord
+from fastdump._overflow.records import (
+    OverflowFinding,
+    OverflowOperator,
+    OverflowRecord,
+    OverflowUnit,
+)
 from fastdump._table.row import StatsRow
 from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer
+from fastdump._words.enumeration import clauses
 from fastdump._words.places import (
     bad_text,
     index_text,
@@ -46,6 +52,20 @@ def answer_of(
         return Answer(say.NO_RECORD(), GOOD, remarks=tuple(notes))
     headline = say.NO_OVERFLOW(records=say.RECORDS(n_read))
     return Answer(headline, GOOD if n_read else DOUBTFUL, remarks=tuple(notes))
+
+
+def finding_sentence(record: OverflowRecord, unit: OverflowUnit) -> str:
+    """Return where a unit overflowed, what its status means and how the tensors look."""
+    return finding_answer(OverflowFinding("", record, unit)).sentence
+
+
+def report_sentence(records: Sequence[OverflowRecord], findings: Sequence[OverflowFinding]) -> str:
+    """Return the sentence that leads the report: the first overflow, or that there is none."""
+    if findings:
+        return findings[0].sentence
+    answer = answer_of(records, (), (), "").headline
+    n_unread = sum(not record.units for record in records)
+    return clauses([answer, say.RECORDS_UNREAD(n_unread)]) if n_unread else answer
 
 
 @answer_about.register
@@ -90,7 +110,7 @@ def _side(operator: OverflowOperator, io: str) -> str:
     rows = [row for row in operator.tensors if row.io == io]
     if not rows:
         return say.NOT_DUMPED()
-    odd = [text for row in rows if (text := _oddity(row))]
+    odd = [text for row in rows if (text := next(oddities_of(row), ""))]
     if odd:
         first, n_more = odd[0], len(odd) - 1
         if not n_more:
@@ -99,19 +119,21 @@ def _side(operator: OverflowOperator, io: str) -> str:
     return _finite(rows)
 
 
-def _oddity(row: StatsRow) -> str:
-    """Return what is worst about one tensor, "" if nothing is."""
+def oddities_of(row: StatsRow) -> Iterator[str]:
+    """Yield what is odd about one tensor, the worst first."""
     tensor = row.tensor_name
     counts = bad_text(row.nan, row.pos_inf, row.neg_inf)
     if counts:
         where = index_text(row.first_bad, row.shape)
         if where:
-            return say.TENSOR_BAD_AT(tensor=tensor, counts=counts, where=where)
-        return say.TENSOR_BAD(tensor=tensor, counts=counts)
+            yield say.TENSOR_BAD_AT(tensor=tensor, counts=counts, where=where)
+        else:
+            yield say.TENSOR_BAD(tensor=tensor, counts=counts)
     # Integers reach their limits without any overflow.
     if row.saturated and row.dtype in LARGEST_FINITE:
-        return say.TENSOR_SATURATED(tensor=tensor, n=row.saturated, dtype=row.dtype)
-    return "" if row.status == "ok" else say.TENSOR_STATUS(tensor=tensor, status=row.status)
+        yield say.TENSOR_SATURATED(tensor=tensor, n=row.saturated, dtype=row.dtype)
+    if row.status != "ok":
+        yield say.TENSOR_STATUS(tensor=tensor, status=row.status)
 
 
 def _finite(rows: Sequence[StatsRow]) -> str:

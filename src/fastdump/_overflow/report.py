@@ -21,10 +21,9 @@ from fastdump._table.arrow_column import is_in, is_null
 from fastdump._table.row import StatsRow
 from fastdump._table.row_text import row_table
 from fastdump._table.stats_table import StatsTable
+from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer, show_command
-from fastdump._words.printable import printable
-from fastdump._words.quantities import counted
-from fastdump._words.styles import BAD, GOOD, SUBTLE
+from fastdump._words.styles import SUBTLE
 from fastdump._words.text_table import Cell
 
 
@@ -65,8 +64,8 @@ class OverflowReport(Report):
         """How many records, and how many files of the operators, could not be read, if any."""
         n_records = sum(not record.units for record in self.records)
         n_files = len(self._unread_files())
-        unread = [(n_records, "record"), (n_files, "file")]
-        return tuple(f"{counted(n, what)} could not be read" for n, what in unread if n)
+        unread = [(say.RECORDS_UNREAD, n_records), (say.FILES_NOT_READ, n_files)]
+        return tuple(could_not_be_read(n) for could_not_be_read, n in unread if n)
 
     def _unread_files(self) -> list[StatsRow]:
         """Return the rows of files of operators that gave no tensor."""
@@ -101,7 +100,7 @@ class OverflowReport(Report):
         ellipsis: str = "...",
         rows: int | None = DEFAULT_ROWS,
     ) -> Iterator[list[Cell]]:
-        """Yield the sentence, all overflows, how they were joined, and odd records.
+        """Yield all overflows, how they were joined, and odd records.
 
         Parameters
         ----------
@@ -110,14 +109,13 @@ class OverflowReport(Report):
         rows
             How many overflows are shown; None for all.
         """
-        yield [Cell(printable(self.sentence), BAD if self.findings else GOOD)]
         shown = self.findings[:rows]
         if shown:
             yield []
             yield from overflows_table(shown, width).lines(ellipsis=ellipsis)
         if self.findings and (operator := self.findings[0].unit.operator) is not None:
             yield []
-            yield [Cell(f"the first: {printable(', '.join(operator.paths))}", SUBTLE)]
+            yield [Cell(say.THE_FIRST(paths=", ".join(operator.paths)).told(), SUBTLE)]
             yield from row_table(operator.tensors, width=width).lines(ellipsis=ellipsis)
         unread = self._unread_files()[:rows]
         remarks = [*join_remarks(shown), *record_remarks(self.records), *file_remarks(unread)]
@@ -127,4 +125,5 @@ class OverflowReport(Report):
             yield [remark]
         if len(shown) < len(self.findings):
             yield []
-            yield [Cell(f"{len(shown):,} of {counted(len(self.findings), 'overflow')}", SUBTLE)]
+            overflows = say.OVERFLOWS(len(self.findings))
+            yield [Cell(say.SHOWN_OF(shown=len(shown), things=overflows).told(), SUBTLE)]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from fastdump._overflow.answer import oddities_of
 from fastdump._overflow.records import OverflowFinding, OverflowRecord
-from fastdump._overflow.words import oddity_text
 from fastdump._table.row import StatsRow
+from fastdump._words import catalogue as say
+from fastdump._words.enumeration import clauses
 from fastdump._words.printable import printable
-from fastdump._words.quantities import counted
+from fastdump._words.sentence import told
 from fastdump._words.styles import BAD, DOUBTFUL, SUBTLE, number_cell
 from fastdump._words.text_table import Cell, Column, TextTable
 
@@ -21,29 +23,36 @@ def join_remarks(shown: Sequence[OverflowFinding]) -> Iterator[Cell]:
         unit = finding.unit
         if unit.join_note:
             style = DOUBTFUL if unit.join in ("none", "ambiguous") else SUBTLE
-            join = "not joined" if unit.join == "none" else f"joined, {unit.join}"
-            text = f"{printable(finding.path)}: {join}: {printable(unit.join_note)}"
-            yield Cell(text, style)
+            remark = say.JOIN_REMARK(path=finding.path, join=unit.join or "", note=unit.join_note)
+            if unit.join == "none":
+                remark = say.NOT_JOINED_REMARK(path=finding.path, note=unit.join_note)
+            yield Cell(remark.told(), style)
 
 
 def record_remarks(records: Sequence[OverflowRecord]) -> Iterator[Cell]:
     """Yield which records could not be read, and how many report nothing."""
     for record in records:
         if record.status != "ok":
-            text = f"{printable(record.path)}: {record.status}: {printable(record.note)}"
-            yield Cell(text, DOUBTFUL if record.status == "not_valid" else BAD)
+            style = DOUBTFUL if record.status == "not_valid" else BAD
+            yield Cell(_status_text(record.path, record.status, record.note), style)
     n_silent = sum(
         record.status == "ok" and not any(unit.overflowed for unit in record.units)
         for record in records
     )
     if n_silent:
-        yield Cell(f"{counted(n_silent, 'record')} in which no unit overflowed", SUBTLE)
+        yield Cell(say.SILENT_RECORDS(n_silent).told(), SUBTLE)
 
 
 def file_remarks(unread: Iterable[StatsRow]) -> Iterator[Cell]:
     """Yield which files of operators could not be read."""
     for row in unread:
-        yield Cell(f"{printable(row.path)}: {row.status}: {printable(row.note or '')}", BAD)
+        yield Cell(_status_text(row.path, row.status, row.note), BAD)
+
+
+def _status_text(path: str, status: str, note: str | None) -> str:
+    if not note:
+        return say.STATUS_OF_FILE(path=path, status=status).told()
+    return say.STATUS_OF_FILE_BECAUSE(path=path, status=status, note=note).told()
 
 
 _COLUMNS = (
@@ -68,6 +77,7 @@ def overflows_table(findings: Iterable[OverflowFinding], width: int | None) -> T
 
 def _cells(finding: OverflowFinding) -> list[Cell]:
     unit, operator = finding.unit, finding.unit.operator
+    style = "" if operator else DOUBTFUL
     return [
         number_cell(finding.rank),
         number_cell(finding.step),
@@ -75,9 +85,9 @@ def _cells(finding: OverflowFinding) -> list[Cell]:
         Cell(str(unit.fields["task_id"])),
         Cell(str(unit.fields["stream_id"])),
         Cell(printable((operator and operator.op_type) or "")),
-        Cell(printable(operator.op_name or "")) if operator else Cell("not joined", DOUBTFUL),
+        Cell(printable(operator.op_name or "") if operator else say.NOT_JOINED().told(), style),
         Cell(" ".join(hex(status) for status in unit.statuses), BAD),
-        Cell(unit.meaning),
+        Cell(told(unit.meaning)),
         _side_cell(finding, "input"),
         _side_cell(finding, "output"),
     ]
@@ -89,5 +99,5 @@ def _side_cell(finding: OverflowFinding, io: str) -> Cell:
     rows = [row for row in operator.tensors if row.io == io] if operator is not None else []
     if not rows:
         return Cell("")
-    odd = [f"{row.tensor_name} {text}" for row in rows if (text := oddity_text(row))]
-    return Cell("; ".join(odd), BAD) if odd else Cell("finite", SUBTLE)
+    odd = [text for row in rows for text in oddities_of(row)]
+    return Cell(told(clauses(odd)), BAD) if odd else Cell(say.FINITE().told(), SUBTLE)

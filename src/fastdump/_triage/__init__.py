@@ -6,7 +6,7 @@ are the same in all steps. `kinds` says which rows show what, `harmless` what is
 `infection` is what is bad in one way; `makers`, `readers` and `origins` find where it began,
 `senders` on which rank, and `beginnings` does this for each kind. `chain` follows what an infection
 reached, `replicas` compares ranks, `causes` looks inside one operator. `story` makes records of all
-this; `sentence` and `text` put them in words.
+this; `answer` and `text` put them in words.
 """
 
 from __future__ import annotations

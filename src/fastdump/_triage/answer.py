@@ -20,11 +20,10 @@ from fastdump._triage.kinds import (
     ZEROS,
 )
 from fastdump._triage.records import Finding, OperatorRun, Origin, Suppressed
-from fastdump._triage.sentence import place_text
 from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer
-from fastdump._words.enumeration import clauses
-from fastdump._words.places import bad_text, operator_text, ranks_and_steps_text
+from fastdump._words.enumeration import clauses, enumerated
+from fastdump._words.places import bad_text, operator_text, ranks_and_steps_text, where_text
 from fastdump._words.quantities import (
     is_integer,
     number_text,
@@ -68,11 +67,8 @@ def answer_of(
         The command that shows where the first finding began, "" if there is none.
     """
     remarks = [*notes, *_suppressed_remarks(suppressed)]
-    headline: str
     if not findings:
-        tensors = say.TENSORS(n_tensors)
-        headline = say.NOTHING_BAD(tensors=tensors) if n_tensors else say.NO_TENSOR()
-        style = GOOD
+        headline, style = report_sentence(findings, n_tensors), GOOD
         facts: tuple[tuple[str, str], ...] = ()
     else:
         first, *others = findings
@@ -99,13 +95,40 @@ def summary_of(finding: Finding) -> str:
     return clauses([_what(finding.kind, origin), _why(finding.kind, origin)])
 
 
+def report_sentence(findings: Sequence[Finding], n_tensors: int) -> str:
+    """Return the sentence of a report: that of the first finding, or that there is none."""
+    if findings:
+        return findings[0].sentence
+    return say.NOTHING_BAD(tensors=say.TENSORS(n_tensors)) if n_tensors else say.NO_TENSOR()
+
+
+def origin_sentence(kind: str, origin: Origin) -> str:
+    """Return the sentence of a finding of some kind that began somewhere."""
+    return Answer(_happened_where(kind, origin), facts=tuple(_facts_of(kind, origin))).sentence
+
+
+def place_text(operator: OperatorRun) -> str:
+    """Return ``rank 1, step 3``, as far as it is known."""
+    if operator.rank is None:
+        return where_text(device=operator.device, step=operator.step)
+    return where_text(rank=operator.rank, step=operator.step)
+
+
+def operator_words(operator: OperatorRun) -> str:
+    """Return type and name, or the files."""
+    named = operator_text(operator.op_type, operator.op_name)
+    return named or enumerated(operator.paths) or say.WITHOUT_NAME()
+
+
 def _headline(finding: Finding) -> str:
     origin = finding.origin
-    if origin is None:
-        return finding.sentence
+    return finding.sentence if origin is None else _happened_where(finding.kind, origin)
+
+
+def _happened_where(kind: str, origin: Origin) -> str:
     operator = origin.operator
     name = in_layer(operator.op_name) if operator.op_name else operator.op_type
-    headline = _happened(finding.kind, origin, name or ", ".join(operator.paths))
+    headline = _happened(kind, origin, name or operator_words(operator))
     place = place_text(operator)
     return say.AT_PLACE(place=place, answer=headline) if place else headline
 
@@ -136,19 +159,22 @@ def _happened(kind: str, origin: Origin, operator: str) -> str:
 
 
 def _facts(finding: Finding) -> Iterator[tuple[str, str]]:
-    origin = finding.origin
-    if origin is None:
+    if finding.origin is None:
         return
+    yield from _facts_of(finding.kind, finding.origin)
+    if reach := _reach(finding):
+        yield say.ABOUT_REACH(), reach
+    if finding.also:
+        yield say.ABOUT_REPEATS(), again_text(finding.also)
+
+
+def _facts_of(kind: str, origin: Origin) -> Iterator[tuple[str, str]]:
     operator = operator_text(origin.operator.op_type, origin.operator.op_name)
     if operator:
         tensor = origin.tensor.tensor_name
         yield say.ABOUT_OPERATOR(), say.OPERATOR_TENSOR(operator=operator, tensor=tensor)
-    yield say.ABOUT_WHAT(), _what(finding.kind, origin)
-    yield say.ABOUT_WHY(), _why(finding.kind, origin)
-    if reach := _reach(finding):
-        yield say.ABOUT_REACH(), reach
-    if finding.also:
-        yield say.ABOUT_REPEATS(), _again(finding.also)
+    yield say.ABOUT_WHAT(), _what(kind, origin)
+    yield say.ABOUT_WHY(), _why(kind, origin)
 
 
 def _near_limit(row: StatsRow, dtype: str, largest: float) -> str:
@@ -228,7 +254,8 @@ def _reach(finding: Finding) -> str:
     return say.REACH_ACROSS(**places, sender=sender.op_name or sender.op_type or "")
 
 
-def _again(also: Sequence[OperatorRun]) -> str:
+def again_text(also: Sequence[OperatorRun]) -> str:
+    """Return where else a finding was made: ``3 more times: ranks 2-3, steps 4-9``."""
     times, places = say.TIMES(len(also)), ranks_and_steps_text(also)
     return say.AGAIN(times=times, places=places) if places else times
 

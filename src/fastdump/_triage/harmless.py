@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from fastdump._words import catalogue as say
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -22,10 +24,10 @@ PADDING: Final = "padding"
 ABSORBED: Final = "absorbed"
 
 PATTERNS: Final = {
-    MASK: "an attention mask, of -Inf or of the smallest finite value",
-    UNINITIALISED: "memory that was allocated and not written yet (Empty*)",
-    PADDING: "only in the padding of a private format, which no operator uses",
-    ABSORBED: "nothing that reads it has a bad output",
+    MASK: say.IS_MASK(),
+    UNINITIALISED: say.IS_UNINITIALISED(),
+    PADDING: say.IS_PADDING(),
+    ABSORBED: say.IS_ABSORBED(),
 }
 
 EMPTY_TYPES: Final = re.compile(r"empty", re.I)

@@ -10,7 +10,7 @@ from fastdump._json import document
 from fastdump._page.parts import Section, made_text
 from fastdump._report import Report
 from fastdump._table.stats_table import StatsTable
-from fastdump._triage.answer import SEVERITY_STYLES, answer_of
+from fastdump._triage.answer import answer_of
 from fastdump._triage.page import chain_curve, sections_of
 from fastdump._triage.records import Finding, Origin, Suppressed
 from fastdump._triage.text import (
@@ -24,7 +24,8 @@ from fastdump._triage.text import (
 from fastdump._words.answer import Answer, show_command
 from fastdump._words.printable import printable
 from fastdump._words.quantities import integers_text
-from fastdump._words.styles import GOOD, SUBTLE
+from fastdump._words.sentence import told
+from fastdump._words.styles import SUBTLE
 from fastdump._words.text_table import Cell
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class TriageReport(Report):
         rows: int | None = DEFAULT_ROWS,
         show_suppressed: bool = False,
     ) -> Iterator[list[Cell]]:
-        """Yield the first finding in full, its chain and its table, then the other findings.
+        """Yield what else there is to the first finding, then the other findings.
 
         Parameters
         ----------
@@ -154,7 +155,6 @@ class TriageReport(Report):
             Whether to list what is bad on purpose, and not only to count it.
         """
         first = self.findings[0] if self.findings else None
-        yield [Cell(self.sentence, SEVERITY_STYLES[first.severity] if first else GOOD)]
         if first is not None:
             yield from facts_lines(first)
             yield from chain_lines(first, width, rows, ellipsis)
@@ -164,4 +164,4 @@ class TriageReport(Report):
         if self.notes:
             yield []
         for note in self.notes:
-            yield [Cell(printable(note), SUBTLE)]
+            yield [Cell(printable(told(note)), SUBTLE)]

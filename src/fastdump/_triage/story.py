@@ -16,6 +16,7 @@ from fastdump._table.arrow_column import count_by
 from fastdump._table.distinct_codes import n_distinct_codes
 from fastdump._table.manifest import NOT_FINISHED
 from fastdump._triage import kinds
+from fastdump._triage.answer import operator_words, origin_sentence, report_sentence
 from fastdump._triage.beginnings import Beginnings, Begun
 from fastdump._triage.causes import describe_cause
 from fastdump._triage.chain import Chain, Spread, Step, follow
@@ -33,7 +34,6 @@ from fastdump._triage.records import (
 from fastdump._triage.replicas import different_replicas, missing_operators, missing_steps
 from fastdump._triage.report import TriageReport
 from fastdump._triage.rows import NONE
-from fastdump._triage.sentence import operator_words, origin_sentence, report_sentence
 from fastdump._triage.starts import MISSING, ORIGIN, Start
 from fastdump._words import catalogue as say
 from fastdump._words.places import where_text
@@ -82,7 +82,7 @@ class _Story:
         n_operators = n_distinct_codes(of_row + 1, self._executions.n + 1)
         rows = self._rows
         return TriageReport(
-            sentence=report_sentence(found, n_tensors, sum(one.tensors for one in suppressed)),
+            sentence=report_sentence(found, n_tensors),
             findings=tuple(found),
             notes=tuple(self._notes(found)),
             suppressed=tuple(suppressed),
@@ -126,8 +126,7 @@ class _Story:
         kind, start = first.kind, first.start
         is_followed = number < MAX_FOLLOWED
         origin = self._origin(first, is_followed=is_followed)
-        is_first = number == 0 and kind in _INFINITE_OR_NAN
-        sentence = origin_sentence(kind, origin, is_first=is_first)
+        sentence = origin_sentence(kind.name, origin)
         also = tuple(self._run_of(other.start) for other in others)
         finding = Finding(*kind, sentence, origin, also)
         if not is_followed:
@@ -253,7 +252,7 @@ class _Story:
             self._evidence.run_of_row(first.row),
             self._table[first.row],
         )
-        sentence = origin_sentence(kinds.REPLICAS_DIFFER, origin, is_first=False)
+        sentence = origin_sentence(kinds.REPLICAS_DIFFER.name, origin)
         also = tuple(self._evidence.run_of_row(one.row) for one in others)
         return [Finding(*kinds.REPLICAS_DIFFER, sentence, origin, also)]
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
+
 from fastdump._table.row import StatsRow
 from fastdump._table.row_text import row_table
 from fastdump._table.stats_table import StatsTable
-from fastdump._triage.answer import SEVERITY_STYLES
+from fastdump._triage.answer import SEVERITY_STYLES, again_text, operator_words, place_text
 from fastdump._triage.harmless import PATTERNS
 from fastdump._triage.records import Finding, Infected, Suppressed
-from fastdump._triage.sentence import also_text, bad_words, operator_words, place_text
+from fastdump._words import catalogue as say
+from fastdump._words.enumeration import clauses, enumerated
+from fastdump._words.page_catalogue import ROWS
+from fastdump._words.places import bad_text
 from fastdump._words.printable import printable
-from fastdump._words.quantities import counted
+from fastdump._words.sentence import told
 from fastdump._words.styles import BAD, SUBTLE, number_cell
 from fastdump._words.text_table import Cell, Column, TextTable
 
@@ -21,26 +26,37 @@ DEFAULT_ROWS = 20
 
 
 def facts_lines(finding: Finding) -> Iterator[list[Cell]]:
-    """Yield what is known of a finding, one fact a line."""
+    """Yield what the answer does not tell of a finding, one fact a line."""
     origin = finding.origin
-    facts = []
+    facts: list[tuple[str, str]] = []
     if origin is not None:
-        facts.append(("verdict", f"{origin.verdict}: {printable(origin.reason)}"))
+        verdict = say.LABELLED(label=origin.verdict, text=origin.reason)
+        facts.append((say.ABOUT_VERDICT(), verdict))
         if origin.damage is not None:
-            facts.append(("damage", origin.damage.words))
-    if finding.also:
-        facts.append(("also", also_text(finding.also)))
+            facts.append((say.ABOUT_DAMAGE(), origin.damage.words))
     if _n_infected(finding) > 1:
-        numbers = [
-            counted(number, "operator") + ("" if rank is None else f" of rank {rank}")
-            for rank, number in finding.infected
-        ]
-        facts.append(("infected", ", ".join(numbers)))
+        facts.append((say.ABOUT_INFECTED(), enumerated(_of_ranks(finding))))
     for infected in finding.received:
-        by = f"{place_text(infected.operator)}: {operator_words(infected.operator)}"
-        facts.append(("received", f"{by} ({_known_by(infected)})"))
-    for name, text in facts:
-        yield [Cell(f"{name:<9} ", SUBTLE), Cell(text)]
+        by: str = say.KNOWN_BY(text=operator_words(infected.operator), evidence=_known_by(infected))
+        place = place_text(infected.operator)
+        by = say.AT_PLACE(place=place, answer=by) if place else by
+        facts.append((say.ABOUT_RECEIVED(), by))
+    if origin is not None and origin.operator.paths:
+        facts.append((say.ABOUT_FILE(), enumerated(origin.operator.paths)))
+    width = max((cell_len(told(label)) for label, _ in facts), default=0)
+    for label, text in facts:
+        name = told(label)
+        yield [Cell(f"{name}{' ' * (width - cell_len(name))}  ", SUBTLE), _cell(text)]
+
+
+def _of_ranks(finding: Finding) -> Iterator[str]:
+    for rank, number in finding.infected:
+        operators = say.OPERATORS(number)
+        yield operators if rank is None else say.OF_RANK(operators=operators, rank=str(rank))
+
+
+def _cell(text: str, style: str = "") -> Cell:
+    return Cell(printable(told(text)), style)
 
 
 _CHAIN_COLUMNS = (
@@ -64,10 +80,11 @@ def chain_lines(
         return
     yield []
     n_shown = len(chain) if rows is None else min(rows, len(chain))
-    title = f"chain to the last of {counted(_n_infected(finding), 'operator')}"
-    if n_shown < finding.chain_length:
-        title += f"; {finding.chain_length - n_shown:,} in the middle left out"
-    yield [Cell(title, SUBTLE)]
+    operators = say.OPERATORS(_n_infected(finding))
+    title = say.CHAIN_TO_LAST(operators=operators)
+    if n_left_out := finding.chain_length - n_shown:
+        title = say.CHAIN_TO_LAST_SHORTENED(operators=operators, n=n_left_out)
+    yield [_cell(title, SUBTLE)]
     shown = [*chain[: -(-n_shown // 2)], *chain[len(chain) - n_shown // 2 :]]
     table = TextTable(_CHAIN_COLUMNS, map(_chain_cells, shown), width=width)
     yield from table.lines(ellipsis=ellipsis)
@@ -91,7 +108,9 @@ def _chain_cells(infected: Infected) -> list[Cell]:
 
 def _bad(row: StatsRow) -> str:
     is_bad = any((row.nan, row.pos_inf, row.neg_inf))
-    return bad_words(row) if is_bad or row.nan is None else ""
+    if not is_bad and row.nan is not None:
+        return ""
+    return bad_text(row.nan, row.pos_inf, row.neg_inf) or told(say.NAN_OR_INF())
 
 
 def _name(row: StatsRow | None) -> str:
@@ -116,7 +135,7 @@ def table_lines(
     shown = table[:rows]
     yield from row_table(shown, width=width).lines(ellipsis=ellipsis)
     if len(shown) < len(table):
-        yield [Cell(f"{len(shown):,} of {counted(len(table), 'row')}", SUBTLE)]
+        yield [_cell(say.SHOWN_OF(shown=len(shown), things=ROWS(len(table))), SUBTLE)]
 
 
 def other_findings(found: Sequence[Finding], rows: int | None) -> Iterator[list[Cell]]:
@@ -124,15 +143,15 @@ def other_findings(found: Sequence[Finding], rows: int | None) -> Iterator[list[
     if not found:
         return
     yield []
-    yield [Cell(counted(len(found), "more finding"), SUBTLE)]
+    yield [_cell(say.FINDINGS_AFTER(len(found)), SUBTLE)]
     for finding in found[:rows]:
-        also = f"; {also_text(finding.also)}" if finding.also else ""
+        again = [again_text(finding.also)] if finding.also else []
         yield [
             Cell(f"{finding.severity} {finding.kind}: ", SEVERITY_STYLES[finding.severity]),
-            Cell(finding.sentence + also),
+            _cell(clauses([finding.sentence, *again])),
         ]
     if rows is not None and len(found) > rows:
-        yield [Cell(f"... and {len(found) - rows:,} more", SUBTLE)]
+        yield [_cell(say.AND_MORE(n=len(found) - rows), SUBTLE)]
 
 
 _SUPPRESSED_COLUMNS = (
@@ -157,9 +176,9 @@ def suppressed_lines(
     for one in suppressed:
         number[one.pattern] += one.tensors
     for pattern, n_tensors in number.items():
-        hint = "" if in_full else "; --all lists them"
-        text = f"suppressed: {counted(n_tensors, 'tensor')}, {PATTERNS[pattern]}{hint}"
-        yield [Cell(text, SUBTLE)]
+        said = say.SUPPRESSED_AS if in_full else say.SUPPRESSED_LISTED
+        text = said(tensors=say.TENSORS(n_tensors), pattern=PATTERNS[pattern])
+        yield [_cell(say.LABELLED(label=say.ABOUT_SUPPRESSED(), text=text), SUBTLE)]
     if in_full:
         yield from suppressed_table(suppressed, width).lines(ellipsis=ellipsis)
 

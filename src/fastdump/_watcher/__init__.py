@@ -22,12 +22,12 @@ from fastdump._progress import reporting
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._stats import What
 from fastdump._watcher.addresses import compare_addresses
+from fastdump._watcher.answer import answer_of
 from fastdump._watcher.headers import files_with_addresses, records_by_memory
 from fastdump._watcher.names import SEPARATOR
 from fastdump._watcher.records import Change, Suspect, WatcherComparison
 from fastdump._watcher.report import WatcherReport
 from fastdump._watcher.watched import Recordings, compare_recordings, find_recordings
-from fastdump._watcher.words import CHECKS, sentence_of
 from fastdump._words import catalogue as say
 
 if TYPE_CHECKING:
@@ -181,9 +181,9 @@ def _report(
     name = "watcher" if is_watcher else "addresses"
     findings = tuple(comparison for comparison in comparisons if comparison.is_first)
     return WatcherReport(
-        sentence=sentence_of(name, findings, counts),
+        sentence=answer_of(name, findings[:1], (), counts, (), "").sentence,
         findings=findings,
-        notes=(CHECKS[name], *notes),
+        notes=((say.CHECKED_WATCHER if is_watcher else say.CHECKED_ADDRESSES)(), *notes),
         check=name,
         comparisons=comparisons,
         counts=dict(counts),

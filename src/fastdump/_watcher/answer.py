@@ -111,7 +111,11 @@ def _facts(findings: Sequence[WatcherComparison], *, by_watcher: bool) -> Iterat
 
 def _who(suspects: Sequence[Suspect]) -> str:
     proven = [suspect for suspect in suspects if suspect.wrote_it]
-    suspect = (proven or suspects)[0]
+    return suspected((proven or suspects)[0])
+
+
+def suspected(suspect: Suspect) -> str:
+    """Return who may have written over a tensor, and what tells so."""
     wrote = say.WROTE_THESE_BYTES if suspect.wrote_it else say.WROTE_THERE
     operator = operator_text(suspect.op_type, suspect.op_name)
     return wrote(operator=operator, tensor=f"output.{suspect.output}")

@@ -10,11 +10,18 @@ from fastdump._json import document
 from fastdump._report import Report
 from fastdump._watcher.answer import answer_of
 from fastdump._watcher.records import WatcherComparison
-from fastdump._watcher.text import DEFAULT_ROWS, changes_table, counts_line, unchecked_cell
-from fastdump._watcher.words import suspect_text
+from fastdump._watcher.text import (
+    DEFAULT_ROWS,
+    changes_table,
+    counts_line,
+    suspect_text,
+    unchecked_cell,
+)
+from fastdump._words import catalogue as say
 from fastdump._words.answer import Answer, show_command
 from fastdump._words.printable import printable
-from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE
+from fastdump._words.sentence import told
+from fastdump._words.styles import SUBTLE
 from fastdump._words.text_table import Cell
 
 
@@ -99,7 +106,7 @@ class WatcherReport(Report):
         ellipsis: str = "...",
         rows: int | None = DEFAULT_ROWS,
     ) -> Iterator[list[Cell]]:
-        """Yield the sentence, all changes with who may have made them, and what was not compared.
+        """Yield all changes with who may have made them, and what was not compared.
 
         Parameters
         ----------
@@ -109,11 +116,8 @@ class WatcherReport(Report):
             How many changes, and how many tensors that could not be compared, are shown; None for
             all.
         """
-        style = BAD if self.findings else GOOD if self.clean else DOUBTFUL
-        yield [Cell(printable(self.sentence), style)]
-        yield []
         for note in self.notes:
-            yield [Cell(printable(note), SUBTLE)]
+            yield [Cell(printable(told(note)), SUBTLE)]
         yield counts_line(self.counts)
         shown = self.findings[:rows]
         if shown:
@@ -123,15 +127,16 @@ class WatcherReport(Report):
         if suspects:
             yield []
         for finding, suspect in suspects:
-            line = f"{finding.op_name} output.{finding.output}: {suspect_text(suspect)}"
-            yield [Cell(printable(line))]
+            yield [Cell(suspect_text(finding, suspect))]
         unchecked = self.unchecked
         if unchecked:
             yield []
         for comparison in unchecked[:rows]:
             yield [unchecked_cell(comparison)]
-        numbers = {"changes": len(self.findings), "tensors not compared": len(unchecked)}
-        for what, number in numbers.items():
+        for things, number in (
+            (say.CHANGES, len(self.findings)),
+            (say.TENSORS_UNCHECKED, len(unchecked)),
+        ):
             if rows is not None and number > rows:
                 yield []
-                yield [Cell(f"{rows:,} of {number:,} {what}", SUBTLE)]
+                yield [Cell(say.SHOWN_OF(shown=rows, things=things(number)).told(), SUBTLE)]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from fastdump._watcher.records import Change, WatcherComparison
+from fastdump._watcher.answer import suspected
+from fastdump._watcher.records import Change, Suspect, WatcherComparison
+from fastdump._words import catalogue as say
+from fastdump._words.places import operator_text
 from fastdump._words.printable import printable
 from fastdump._words.quantities import shape_text
+from fastdump._words.sentence import told
 from fastdump._words.styles import BAD, DOUBTFUL, GOOD, SUBTLE, number_cell
 from fastdump._words.text_table import Cell, Column, TextTable
 
@@ -16,18 +20,20 @@ DEFAULT_ROWS = 20
 def counts_line(counts: Mapping[str, int]) -> list[Cell]:
     """Return how many comparisons there are of each status."""
     line: list[Cell] = []
+    separator = say.ANOTHER_ITEM(items="", item="").told()
     for status in sorted(counts, key=_ORDER.index):
-        text = f"{counts[status]:,} {_WORDS.get(status, status)}"
-        line += [Cell(", " if line else ""), Cell(text, _STYLES.get(status, DOUBTFUL))]
+        n = counts[status]
+        text = _WORDS[status](n=n) if status in _WORDS else say.N_OF_STATUS(n=n, status=status)
+        line += [Cell(separator if line else ""), Cell(text.told(), _STYLES.get(status, DOUBTFUL))]
     return line
 
 
 _STYLES = {"same": GOOD, "changed": BAD, "before": SUBTLE, "in_place": SUBTLE, "no_writer": SUBTLE}
 _WORDS = {
-    "before": "recorded before the watched operator ran",
-    "in_place": "written where they are read",
-    "no_writer": "without a writer",
-    "no_own_file": "without a file of the watched operator",
+    "before": say.RECORDED_BEFORE,
+    "in_place": say.IN_PLACE,
+    "no_writer": say.WITHOUT_WRITER,
+    "no_own_file": say.WITHOUT_OWN_FILE,
 }
 _ORDER = (
     *("same", "changed", "truncated", "absent", "size_mismatch", "missing", "no_own_file"),
@@ -68,18 +74,40 @@ def _cells(finding: WatcherComparison) -> list[Cell]:
         Cell(finding.seen_as),
         Cell(printable(finding.same_until or "")),
         number_cell(change.n_bytes, BAD),
-        Cell(change.words or _bytes_text(finding, change)),
+        Cell(told(change.words) or _bytes_text(finding, change)),
     ]
 
 
 def _bytes_text(finding: WatcherComparison, change: Change) -> str:
-    text = f"bytes {change.first_byte:,} to {change.last_byte:,}"
-    return printable(f"{text}: {finding.note}" if finding.note else text)
+    places: dict[str, str | int] = {
+        "first": change.first_byte,
+        "last": change.last_byte,
+        "nbytes": finding.nbytes or 0,
+    }
+    if finding.note:
+        return say.BYTES_CHANGED_WHERE(**places, where=finding.note).told()
+    return say.BYTES_CHANGED(**places).told()
+
+
+def suspect_text(finding: WatcherComparison, suspect: Suspect) -> str:
+    """Return who wrote over a tensor, and where."""
+    first, last = suspect.overlap
+    return say.SUSPECT(
+        tensor=f"output.{finding.output}",
+        operator=operator_text(finding.op_type, finding.op_name),
+        first=first,
+        last=last,
+        suspect=suspected(suspect),
+    ).told()
 
 
 def unchecked_cell(comparison: WatcherComparison) -> Cell:
     """Return which tensor could not be compared, and why."""
     style = BAD if comparison.status in ("malformed", "unreadable") else DOUBTFUL
-    note = f": {comparison.note}" if comparison.note else ""
-    what = f" {comparison.seen_as}" if comparison.seen_as else ""
-    return Cell(printable(f"{comparison.seen_path}:{what} {comparison.status}{note}"), style)
+    status = comparison.status
+    if comparison.seen_as:
+        status = say.TENSOR_STATUS(tensor=comparison.seen_as, status=status)
+    places = {"path": comparison.seen_path, "status": status}
+    if comparison.note:
+        return Cell(say.STATUS_OF_FILE_BECAUSE(**places, note=comparison.note).told(), style)
+    return Cell(say.STATUS_OF_FILE(**places).told(), style)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from fastdump._words.catalogue import ABOUT_NEXT, ANOTHER_CLAUSE, MORE_REMARKS
+from fastdump._words.catalogue import ABOUT_NEXT, ANOTHER_CLAUSE, LABELLED, MORE_REMARKS
 from fastdump._words.elision import elide_end
+from fastdump._words.enumeration import clauses
 from fastdump._words.fitted_names import FittedNames
 from fastdump._words.printable import printable
 from fastdump._words.sentence import told
@@ -45,6 +46,12 @@ class Answer:
     facts: tuple[tuple[str, str], ...] = ()
     command: str = ""
     remarks: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one line: the headline, and the facts by their labels."""
+        facts = (LABELLED(label=label, text=text) for label, text in self.facts)
+        return clauses([self.headline, *facts])
 
     def lines(self, *, width: int | None = None, ellipsis: str = "...") -> Iterator[list[Cell]]:
         """Yield the lines, each within `width` cells but for the command, which has to be whole.

@@ -43,6 +43,18 @@ ABOUT_WARNING = Sentence("warning")
 ABOUT_DUMPS = Sentence("dumps")
 ABOUT_PLACE = Sentence("place")
 ABOUT_MORE = Sentence("more")
+ABOUT_VERDICT = Sentence("verdict")
+ABOUT_DAMAGE = Sentence("damage")
+ABOUT_FILE = Sentence("file")
+ABOUT_INFECTED = Sentence("infected")
+ABOUT_RECEIVED = Sentence("received")
+ABOUT_SUPPRESSED = Sentence("suppressed")
+
+# Tables, with -v
+
+FINDINGS_AFTER = Counted("{n} more finding", "{n} more findings")
+SHOWN_OF = Sentence("{shown} of {things}")
+AND_MORE = Sentence("... and {n} more")
 
 # Lists
 
@@ -52,6 +64,7 @@ ANOTHER_CLAUSE = Sentence("{clauses}; {clause}")
 # Places
 
 AT_PLACE = Sentence("{place}: {answer}")
+LABELLED = Sentence("{label}: {text}")
 IN_LAYER = Sentence("layer {layer}, {operator}")
 OPERATOR_TENSOR = Sentence("{operator}, {tensor}")
 IN_RANK = Sentence("rank {numbers}")
@@ -115,6 +128,7 @@ LACKS_OPERATORS = Sentence(
 )
 OF_STEP = Sentence("{operator} of step {step}")
 NO_RANK = Sentence("what has no rank")
+WITHOUT_NAME = Sentence("an operator without a name")
 NOTHING_BAD = Sentence("nothing bad in {tensors}")
 NO_TENSOR = Sentence("there is no tensor to look at")
 
@@ -153,6 +167,19 @@ BAD_PADDINGS = Counted("{n} tensor with bad padding only", "{n} tensors with bad
 ABSORBED_TENSORS = Counted(
     "{n} bad tensor that infects nothing", "{n} bad tensors that infect nothing"
 )
+
+# triage, with -v
+
+OF_RANK = Sentence("{operators} of rank {rank}")
+KNOWN_BY = Sentence("{text} ({evidence})")
+CHAIN_TO_LAST = Sentence("chain to the last of {operators}")
+CHAIN_TO_LAST_SHORTENED = Sentence("chain to the last of {operators}; {n} in the middle left out")
+IS_MASK = Sentence("an attention mask, of -Inf or of the smallest finite value")
+IS_UNINITIALISED = Sentence("memory that was allocated and not written yet (Empty*)")
+IS_PADDING = Sentence("only in the padding of a private format, which no operator uses")
+IS_ABSORBED = Sentence("nothing that reads it has a bad output")
+SUPPRESSED_AS = Sentence("{tensors}, {pattern}")
+SUPPRESSED_LISTED = Sentence("{tensors}, {pattern}; --all lists them")
 
 # triage: what limits the answer
 
@@ -268,6 +295,10 @@ N_EXPLAINED = Sentence("{n} explained")
 N_DIVERGE = Sentence("{n} diverging")
 RETYPED = Sentence("{operators} computing in another type, first {dtype} in a, {other} in b")
 NOT_REACHED = Sentence("{pairs} not reached")
+PAIRED_BY = Sentence("{pairs} ({found})")
+N_BY = Sentence("{n} by {how}")
+TITLE = Sentence("{title}:")
+TITLE_SHOWN_OF = Sentence("{title}, {shown} of {n}:")
 ONLY_IN_A = Sentence("{tensors} only in a")
 ONLY_IN_B = Sentence("{tensors} only in b")
 ONLY_CASTS_IN_A = Sentence("{tensors} of casts only in a")
@@ -282,6 +313,8 @@ MAY_HAVE_OVERFLOWED = Sentence("{operator} probably overflowed on {unit}")
 UNKNOWN_OVERFLOWED = Sentence("task {task} of stream {stream} overflowed on {unit}")
 NO_OVERFLOW = Sentence("no overflow in {records}")
 NO_RECORD = Sentence("no overflow record")
+RECORDS_UNREAD = Counted("{n} record could not be read", "{n} records could not be read")
+FILES_NOT_READ = Counted("{n} file could not be read", "{n} files could not be read")
 STATUS = Sentence("{masks}: {meaning}")
 NOT_DUMPED = Sentence("not dumped")
 FINITE = Sentence("finite")
@@ -334,6 +367,18 @@ NEAREST_BY_MICROSECONDS = Sentence(
 )
 OVERFLOWS_REACH = Sentence("{overflows} of {operators}: {places}")
 
+# overflow, with -v
+
+THE_FIRST = Sentence("the first: {paths}")
+JOIN_REMARK = Sentence("{path}: joined, {join}: {note}")
+NOT_JOINED_REMARK = Sentence("{path}: not joined: {note}")
+NOT_JOINED = Sentence("not joined")
+STATUS_OF_FILE = Sentence("{path}: {status}")
+STATUS_OF_FILE_BECAUSE = Sentence("{path}: {status}: {note}")
+SILENT_RECORDS = Counted(
+    "{n} record in which no unit overflowed", "{n} records in which no unit overflowed"
+)
+
 # watcher
 
 RECORDINGS = Counted("{n} recording", "{n} recordings")
@@ -354,6 +399,22 @@ UNRESOLVED = Sentence(
     "{files} may be of dump_scene=watcher by their names (A_To_B), but no file of an operator B is "
     "there: they were taken for operators of such names."
 )
+CHECKED_WATCHER = Sentence(
+    "Check: recordings after other operators (dump_scene=watcher) against the watched operators' "
+    "own outputs."
+)
+CHECKED_ADDRESSES = Sentence(
+    "Check: inputs against the outputs that last lay at their device addresses (this is no dump of "
+    "dump_scene=watcher)."
+)
+CHANGES = Counted("{n} change", "{n} changes")
+TENSORS_UNCHECKED = Counted("{n} tensor not compared", "{n} tensors not compared")
+SUSPECT = Sentence("{tensor} of {operator}: bytes {first} to {last} by {suspect}")
+RECORDED_BEFORE = Sentence("{n} recorded before the watched operator ran")
+IN_PLACE = Sentence("{n} written where they are read")
+WITHOUT_WRITER = Sentence("{n} without a writer")
+WITHOUT_OWN_FILE = Sentence("{n} without a file of the watched operator")
+N_OF_STATUS = Sentence("{n} {status}")
 NO_CHANGE = Sentence("no change: {seen} equal, byte for byte, to what was written")
 NO_RECORDING = Sentence("nothing could be compared: no recording has an output to compare with")
 NO_INPUT = Sentence("nothing could be compared: no input has an output to compare with")

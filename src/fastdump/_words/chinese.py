@@ -52,6 +52,70 @@ CHINESE: Final[dict[str, str]] = {
     "{items}, {item}": "{items}，{item}",
     "{clauses}; {clause}": "{clauses}；{clause}",
     "{place}: {answer}": "{place}：{answer}",
+    "{label}: {text}": "{label}：{text}",
+    "verdict": "判断",
+    "damage": "损坏",
+    "file": "文件",
+    "received": "接收方",
+    "suppressed": "不计",
+    "{n} more finding": "另有 {n} 个问题",
+    "{n} more findings": "另有 {n} 个问题",
+    "{shown} of {things}": "共 {things}，显示 {shown} 个",
+    "... and {n} more": "…… 另有 {n} 个",
+    "an operator without a name": "没有名称的算子",
+    "{operators} of rank {rank}": "rank {rank} 的{operators}",
+    "{text} ({evidence})": "{text}（{evidence}）",
+    "chain to the last of {operators}": "到{operators}中最后一个的链路",
+    "chain to the last of {operators}; {n} in the middle left out": (
+        "到{operators}中最后一个的链路；省略中间 {n} 个"
+    ),
+    "an attention mask, of -Inf or of the smallest finite value": (
+        "注意力掩码，值为 -Inf 或最小的有限值"
+    ),
+    "memory that was allocated and not written yet (Empty*)": "已分配但尚未写入的内存（Empty*）",
+    "only in the padding of a private format, which no operator uses": (
+        "只在私有格式的填充中，没有算子使用"
+    ),
+    "nothing that reads it has a bad output": "读取它的算子，输出都没有异常",
+    "{tensors}, {pattern}": "{tensors}，{pattern}",
+    "{tensors}, {pattern}; --all lists them": "{tensors}，{pattern}；用 --all 列出",
+    "the first: {paths}": "第一个：{paths}",
+    "{path}: joined, {join}: {note}": "{path}：已关联，{join}：{note}",
+    "{path}: not joined: {note}": "{path}：未关联：{note}",
+    "not joined": "未关联",
+    "{path}: {status}": "{path}：{status}",
+    "{path}: {status}: {note}": "{path}：{status}：{note}",
+    "{n} record in which no unit overflowed": "{n} 条记录中没有单元溢出",
+    "{n} records in which no unit overflowed": "{n} 条记录中没有单元溢出",
+    "{n} record could not be read": "{n} 条记录无法读取",
+    "{n} records could not be read": "{n} 条记录无法读取",
+    "{n} file could not be read": "{n} 个文件无法读取",
+    "{n} files could not be read": "{n} 个文件无法读取",
+    "Check: recordings after other operators (dump_scene=watcher) against the watched operators' "
+    "own outputs.": (
+        "检查：将其它算子执行之后的记录（dump_scene=watcher）与被观察算子自己的输出比较。"
+    ),
+    "Check: inputs against the outputs that last lay at their device addresses (this is no dump of "
+    "dump_scene=watcher).": (
+        "检查：将输入与最后一次位于其设备地址的输出比较（这不是 dump_scene=watcher 的 dump）。"
+    ),
+    "{n} change": "{n} 处变化",
+    "{n} changes": "{n} 处变化",
+    "{n} tensor not compared": "{n} 个未比较的张量",
+    "{n} tensors not compared": "{n} 个未比较的张量",
+    "{tensor} of {operator}: bytes {first} to {last} by {suspect}": (
+        "{operator} 的 {tensor}：第 {first} 到 {last} 字节，{suspect}"
+    ),
+    "{n} recorded before the watched operator ran": "{n} 个在被观察算子执行之前记录",
+    "{n} written where they are read": "{n} 个在读取处写入",
+    "{n} without a writer": "{n} 个没有写入者",
+    "{n} without a file of the watched operator": "{n} 个没有被观察算子的文件",
+    "{n} {status}": "{n} 个 {status}",
+    "{pairs} ({found})": "{pairs}（{found}）",
+    "{n} by {how}": "{n} 对按 {how}",
+    "{title}:": "{title}：",
+    "{title}, {shown} of {n}:": "{title}，{n} 个中的 {shown} 个：",
+    "Pairs beyond a limit": "超出限值的张量对",
     "layer {layer}, {operator}": "第 {layer} 层 {operator}",
     "{operator}, {tensor}": "{operator}，{tensor}",
     "rank {numbers}": "rank {numbers}",

@@ -56,6 +56,7 @@ ELEMENT_TYPES = Sentence("Element types")
 BAD_ON_PURPOSE = Sentence("Bad on purpose, so no findings")
 BY_ADDED_ERROR = Sentence("Operators by the error that they add")
 WORST_PAIRS = Sentence("Worst pairs")
+BEYOND_A_LIMIT = Sentence("Pairs beyond a limit")
 WITHOUT_PARTNER = Sentence("Without a partner")
 MORE_FINDINGS = Counted(
     "{n} finding more, which --json lists.", "{n} findings more, which --json lists."
