@@ -57,7 +57,7 @@ using KnownAsPython = std::tuple<std::string, std::int64_t, SkippedFiles>;
 
 std::shared_ptr<Index> make_index(const std::vector<py::bytes>& paths, bool follow_links,
                                   bool every_file, const std::vector<KnownAsPython>& known) {
-  WalkOptions options{follow_links, nullptr};
+  WalkOptions options{follow_links};
   if (!known.empty()) {
     auto directories = std::make_shared<KnownDirectories>();
     for (const auto& [shown, state, skipped] : known) directories->add(shown, state, skipped);

@@ -23,10 +23,10 @@ struct Directory {
   std::unordered_map<std::string, std::string> real_names;  // from mapping.csv
   bool holds_root = false;  // its one file here is a root itself: somebody named it
   // What is told of it to a later walk, see KnownDirectories:
-  std::int64_t state = 0;    // before it was listed; 0: not known
-  bool has_damage = false;   // a file in it may be one that was not written to its end
-  SkippedFiles skipped;      // of the files in it
-  bool was_trusted = false;  // it was not listed: an earlier walk has told of it
+  std::int64_t state = 0;     // before it was listed; 0: not known
+  bool has_damage = false;    // a file in it may be one that was not written to its end
+  SkippedFiles skipped = {};  // of the files in it
+  bool was_trusted = false;   // it was not listed: an earlier walk has told of it
 };
 
 class FileTree {

@@ -24,7 +24,7 @@ struct WalkOptions {
   bool follow_links = false;  // below the roots; the roots themselves are always followed
   // Directories that are not listed if they are in the same state still; may be null, and is not
   // looked at where links are followed.
-  std::shared_ptr<const KnownDirectories> known;
+  std::shared_ptr<const KnownDirectories> known = nullptr;
 };
 
 // Items are numbered as they are found: files, and directories that are still to be listed, which
