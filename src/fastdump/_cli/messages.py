@@ -25,7 +25,8 @@ def say(message: str, *whole: str) -> None:
             text = f"fastdump: {printable(message)}"
             if sys.stderr.isatty():
                 width = os.get_terminal_size(sys.stderr.fileno()).columns
-                text = _wrapped(text, max(width, _NARROWEST), [*map(printable, whole)])
+                if width >= _NARROWEST:  # 0 is unknown
+                    text = _wrapped(text, width, [*map(printable, whole)])
             print(text, file=sys.stderr)
 
 
