@@ -56,7 +56,7 @@ inline Vec<double> relative_error(Vec<double> error, Vec<double> y) {
   return (Vec<double>)((PairMask)(error / size) & (size > 0x1p-52));
 }
 
-// Adds pairs to vector k of each sum; `piece` has their terms from index `at` on if those are given.
+// Adds pairs to vector k of each sum; `piece` has their terms from `at` on if those are given.
 template <Terms kTerms, bool kExtremes>
 inline void add_pairs(PairSums& sums, std::size_t k, Vec<double> x, Vec<double> y,
                       const PairPiece* piece, std::size_t at, const Tolerance& tolerance) {

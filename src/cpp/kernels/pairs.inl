@@ -64,16 +64,20 @@ inline void add_operands(const PairOperands& operands, std::size_t n, const Tole
   }
   block.same_bits = same_bits;
   if (same && operands.a == Element::float16) {
-    return add_format<Float16, Float16Lanes, Terms::exact>(operands, n, tolerance, expect_bad, block);
+    return add_format<Float16, Float16Lanes, Terms::exact>(operands, n, tolerance, expect_bad,
+                                                           block);
   }
   if (same && operands.a == Element::bfloat16) {
-    return add_format<Bfloat16, Bfloat16Lanes, Terms::exact>(operands, n, tolerance, expect_bad, block);
+    return add_format<Bfloat16, Bfloat16Lanes, Terms::exact>(operands, n, tolerance, expect_bad,
+                                                             block);
   }
   if (same && operands.a == Element::float32) {
-    return add_format<Float32, Float32Lanes, Terms::exact>(operands, n, tolerance, expect_bad, block);
+    return add_format<Float32, Float32Lanes, Terms::exact>(operands, n, tolerance, expect_bad,
+                                                           block);
   }
   if (same && operands.a == Element::float64) {
-    return add_format<Float64, Float64Lanes, Terms::rounded>(operands, n, tolerance, expect_bad, block);
+    return add_format<Float64, Float64Lanes, Terms::rounded>(operands, n, tolerance, expect_bad,
+                                                             block);
   }
   block.ulp_max = same ? other_ulp_max(operands, n) : 0;
   switch (terms_of(operands.a, operands.b)) {
