@@ -150,7 +150,8 @@ class FormatBlock {
   void add_any(std::size_t first, std::size_t n) {
     codes_.add(a(first), b(first), n);
     PairPiece piece;
-    fill({operands_.a, operands_.b, a(first), b(first)}, 0, n, piece);
+    lanes_to_float64<L>(a(first), n, piece.x);
+    lanes_to_float64<L>(b(first), n, piece.y);
     sums_.template add<kTerms, false>(piece, pad(piece, n), n, tolerance_, true);
   }
 
