@@ -2,8 +2,9 @@
 
 `follower` goes round: `rows` lists all files and holds the table so far, `arrivals` says which are
 complete and new, `findings` which findings were not told yet, `table_file` and `table_parts` write
-the table, and `clean_files` deletes what nobody needs any more. `events` are what comes out;
-`command` runs a command of the user for a finding. The time comes from a `clock`.
+the table, when `written_table` says so, and `clean_files` deletes what nobody needs any more.
+`events` are what comes out; `command` runs a command of the user for a finding. The time comes from
+a `clock`.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastdump._atomic import check_replaceable
+from fastdump._follow.written_table import WrittenTable
 from fastdump._lock import Lock
 from fastdump._table.table_files import read_stats
 
@@ -17,33 +18,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".parquet", ".arrow")
 """Files of other formats do not tell what was read."""
-
-_SHARE = 0.05
-"""Writing takes at most this share of the time."""
-
-
-class WritingShare:
-    """When writing is due, so that it takes a small share of the time.
-
-    Parameters
-    ----------
-    clock
-        The time.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._begin_s = self._not_before_s = float("-inf")
-
-    def is_due(self) -> bool:
-        """Tell whether the last writing was long enough ago, and begin another if so."""
-        self._begin_s = self._clock.steady_s()
-        return self._begin_s >= self._not_before_s
-
-    def end(self) -> None:
-        """Say that the writing has ended that `is_due` began."""
-        end_s = self._clock.steady_s()
-        self._not_before_s = end_s + (end_s - self._begin_s) * (1 / _SHARE - 1)
 
 
 class TableFile:
@@ -71,8 +45,7 @@ class TableFile:
                 "what was read, so that following could not go on from them"
             )
         check_replaceable(Path(path))
-        self._path, self._share = path, WritingShare(clock)
-        self._written: StatsTable | None = None
+        self._path, self._written = path, WrittenTable(clock)
         directory, name = os.path.split(os.path.realpath(path))
         try:
             # The file itself is replaced each time, and a lock goes with what was opened.
@@ -86,23 +59,20 @@ class TableFile:
         """Return the table that the file has; None if there is no file."""
         if not os.path.exists(self._path):  # noqa: PTH110
             return None
-        self._written = read_stats(self._path)
-        return self._written
+        table = read_stats(self._path)
+        self._written.found(table)
+        return table
 
     def has(self, table: StatsTable) -> bool:
         """Tell whether the file has this very table."""
-        return self._written is table
+        return self._written.has(table)
 
     def write(self, rows: GrowingRows, n_waiting: int, *, is_last: bool = False) -> None:
         """Write a table that it does not have, unless that was done only a moment ago."""
         table = rows.table
-        is_nothing = self._written is None and not len(table)
-        is_due = self._share.is_due()
-        if is_nothing or self.has(table) or not (is_due or is_last):
-            return
-        table.write(self._path)
-        self._share.end()
-        self._written = table
+        if self._written.is_due(table, is_last=is_last):
+            table.write(self._path)
+            self._written.end(table)
 
     def close(self) -> None:
         """Let others write the file."""

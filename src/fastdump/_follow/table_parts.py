@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fastdump._follow.rows import some_rows
-from fastdump._follow.table_file import WritingShare
+from fastdump._follow.written_table import WrittenTable
 from fastdump._parts.directory import PartsDirectory
 from fastdump._table.arrow_column import is_in
 from fastdump._table.concat import concat
@@ -47,11 +47,10 @@ class TableParts:
     """
 
     def __init__(self, directory: PartsDirectory, clock: Clock) -> None:
-        self._directory, self._share = directory, WritingShare(clock)
+        self._directory, self._written = directory, WrittenTable(clock)
         self._parts: list[_Part] = []
         self._said: tuple[object, ...] = ({}, [])
         self._said_by: str | None = None
-        self._written: StatsTable | None = None
         self._changed: set[str] = set()
 
     def earlier(self) -> StatsTable | None:
@@ -62,8 +61,9 @@ class TableParts:
             tables.append(table)
         if not tables:
             return None
-        self._written = concat(tables)
-        return self._written
+        table = concat(tables)
+        self._written.found(table)
+        return table
 
     def change(self, paths: set[str]) -> None:
         """Remember that rows of files have come, or are others."""
@@ -71,14 +71,12 @@ class TableParts:
 
     def has(self, table: StatsTable) -> bool:
         """Tell whether the parts have this very table."""
-        return self._written is table
+        return self._written.has(table)
 
     def write(self, rows: GrowingRows, n_waiting: int, *, is_last: bool = False) -> None:
         """Write what the parts do not have, unless that was done only a moment ago."""
         table = rows.table
-        is_nothing = self._written is None and not len(table)
-        is_due = self._share.is_due()
-        if is_nothing or self.has(table) or not (is_due or is_last):
+        if not self._written.is_due(table, is_last=is_last):
             return
         new = [rows.of_files(self._changed), *self._without_changed()]
         while self._parts and len(self._parts[-1].paths) < _LARGER * sum(map(len, new)):
@@ -88,8 +86,7 @@ class TableParts:
         self._say_beside_rows(rows)
         self._directory.write_manifest(n_waiting, is_complete=not n_waiting)
         self._changed.clear()
-        self._share.end()
-        self._written = table
+        self._written.end(table)
 
     def _without_changed(self) -> Iterator[StatsTable]:
         """Take away parts that have rows of changed files; yield their other rows."""
