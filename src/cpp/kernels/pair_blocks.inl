@@ -67,9 +67,11 @@ void add_terms(const PairOperands& operands, std::size_t n, const Tolerance& tol
 template <FloatFormat F, LaneLoader L, Terms kTerms>
 class FormatBlock {
  public:
-  FormatBlock(const PairOperands& operands, std::size_t n, const Tolerance& tolerance,
-              bool expect_bad)
-      : operands_(operands), tolerance_(tolerance) {
+  FormatBlock(const PairOperands& operands, const Tolerance& tolerance)
+      : operands_(operands), tolerance_(tolerance) {}
+
+  // Adds the first n pairs.
+  void add(std::size_t n, bool expect_bad) {
     const std::size_t whole = n - n % kStep;
     if (expect_bad || !add_finite(0, whole)) {
       for (std::size_t first = 0; first < whole; first += kRun) {
@@ -80,7 +82,8 @@ class FormatBlock {
     if (whole != n) add_any(whole, n - whole);
   }
 
-  void store(PairBlock& block, std::size_t n) const {
+  // Of n pairs.
+  void store(std::size_t n, PairBlock& block) const {
     sums_.store(block);
     block.ulp_max = codes_.ulp_max();
     if (count_bad(block) == n) return;
@@ -164,5 +167,7 @@ class FormatBlock {
 template <FloatFormat F, LaneLoader L, Terms kTerms>
 inline void add_format(const PairOperands& operands, std::size_t n, const Tolerance& tolerance,
                        bool expect_bad, PairBlock& block) {
-  FormatBlock<F, L, kTerms>(operands, n, tolerance, expect_bad).store(block, n);
+  FormatBlock<F, L, kTerms> pairs(operands, tolerance);
+  pairs.add(n, expect_bad);
+  pairs.store(n, block);
 }
