@@ -25,15 +25,18 @@ def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
     return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """Return a dump with files of all kinds, some of which give no row."""
-    root = tmp_path / "tree"
+def write_all_kinds(root: Path) -> Path:
+    """Write a dump with files of all kinds, some of which give no row."""
     write_random_tree(root, seed=2)
     write_unusual(root / "unusual")
     (root / "notes.txt").write_text("no dump")
     (root / "link").symlink_to(root / "notes.txt")
     return root
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return write_all_kinds(tmp_path / "tree")
 
 
 def files_read(what: Any, **options: Any) -> tuple[StatsTable, int]:

@@ -13,9 +13,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sample_dumps import Demos, write_demos, write_unusual
+from sample_dumps import Demos, write_demos
 from test_concat import assert_same_table, write_random_tree
-from test_since import copy, dump_files, files_read, remove, rename, replace, rewrite
+from test_since import (
+    copy,
+    dump_files,
+    files_read,
+    remove,
+    rename,
+    replace,
+    rewrite,
+    write_all_kinds,
+)
 
 import fastdump
 from fastdump import StatsTable
@@ -57,11 +66,7 @@ def write_steps(root: Path, n_steps: int = 4, n_files: int = 3) -> list[Path]:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Return a dump with files of all kinds, some of which give no row, that nobody writes to."""
-    root = tmp_path / "tree"
-    write_random_tree(root, seed=2)
-    write_unusual(root / "unusual")
-    (root / "notes.txt").write_text("no dump")
-    (root / "link").symlink_to(root / "notes.txt")
+    root = write_all_kinds(tmp_path / "tree")
     (root / "empty" / "emptier").mkdir(parents=True)
     write_steps(root / "steps")
     (root / "steps" / "rank_0" / "0" / "notes.txt").write_text("no dump")
