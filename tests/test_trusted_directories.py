@@ -336,6 +336,21 @@ def test_it_is_about_since(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 # What a file says of them
 
+
+def test_a_written_table_is_the_same_with_any_threads(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    for i in rng.sample(range(200), 200):
+        write_tensor(tmp_path / "dump" / f"{i % 7}" / f"{i}" / f"Add.op{i}.0.0.1700000000000000")
+    let_rest(tmp_path / "dump")
+
+    def written(threads: int) -> bytes:
+        out = tmp_path / "table.parquet"
+        fastdump.stats(tmp_path / "dump", threads=threads).write(out)
+        return out.read_bytes()
+
+    assert {written(threads) for threads in (1, 2, 8, 8, 8, 8)} == {written(1)}
+
+
 ONE = KnownDirectory("a/b", 5, True, {"text file": 2})
 
 

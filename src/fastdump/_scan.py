@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -198,7 +199,9 @@ class TableScan:
     def _directories(self) -> list[KnownDirectory] | None:
         if not self._knows_directories:
             return None
-        return [KnownDirectory(*told) for told in self._scan.directories()]
+        # Threads list them in any order; the same dump is the same table, to the last byte.
+        told = (KnownDirectory(*one) for one in self._scan.directories())
+        return sorted(told, key=attrgetter("shown"))
 
 
 class Finish(NamedTuple):
