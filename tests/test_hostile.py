@@ -15,7 +15,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -533,17 +533,22 @@ def test_a_tree_deeper_than_a_path_may_be_long(tmp_path: Path) -> None:
     assert sum(table.skipped.values()) == 1
 
 
-def test_a_tree_of_a_thousand_levels(tmp_path: Path, run_python: RunPython) -> None:
-    folders = [tmp_path]
-    while len(folders) <= 1000:
-        folders.append(folders[-1] / "d")
-        folders[-1].mkdir()
-    path = write_dump(folders[-1] / dump("deep"), outputs=[np.ones(3)])
-    (row,) = scan(run_python, tmp_path, threads=1).rows
+@pytest.fixture
+def far_from_pytest() -> Iterator[Path]:
+    """Return a directory for deep trees: pytest recurses in what an earlier run of it has left."""
+    made = Path(tempfile.mkdtemp(prefix="fastdump"))
+    yield made
+    subprocess.run(["rm", "-rf", made], check=True)
+
+
+def test_a_tree_of_a_thousand_levels(far_from_pytest: Path, run_python: RunPython) -> None:
+    deepest = far_from_pytest
+    for _ in range(1000):
+        deepest /= "d"
+        deepest.mkdir()
+    write_dump(deepest / dump("deep"), outputs=[np.ones(3)])
+    (row,) = scan(run_python, far_from_pytest, threads=1).rows
     assert row.path == "d/" * 1000 + dump("deep")
-    path.unlink()
-    for folder in reversed(folders[1:]):  # what clears tmp_path recurses
-        folder.rmdir()
 
 
 @pytest.mark.parametrize(
