@@ -198,7 +198,7 @@ aarch64: $(VENV)/built  ## pytest on the aarch64 wheel, in a Debian root under q
 	@rm -rf $(ARM64)/dumps $(ARM64)/bits
 	$(BIN)/fastdump demo $(ARM64)/dumps/right >/dev/null
 	$(BIN)/fastdump demo $(ARM64)/dumps/wrong --wrong model.layers.1.mlp.act_fn/Swish >/dev/null
-	@# What a table says of a directory is another thing in the first minute after a change.
+	@# A table tells the state of a directory only if its names have not changed for a minute.
 	find $(ARM64)/dumps -type d -exec touch -d '1 hour ago' {} +
 	$(BIN)/python packaging/arm64_bits.py $(ARM64)/bits/here $(BITS_OF)
 	packaging/arm64_run.sh $(ARM64)/root python3 packaging/arm64_bits.py $(ARM64)/bits/aarch64 $(BITS_OF)

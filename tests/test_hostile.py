@@ -535,7 +535,7 @@ def test_a_tree_deeper_than_a_path_may_be_long(tmp_path: Path) -> None:
 
 @pytest.fixture
 def far_from_pytest() -> Iterator[Path]:
-    """Return a directory for deep trees: pytest recurses in what an earlier run of it has left."""
+    """Return a directory for deep trees, in which pytest would recurse to remove what is left."""
     made = Path(tempfile.mkdtemp(prefix="fastdump"))
     yield made
     subprocess.run(["rm", "-rf", made], check=True)

@@ -338,8 +338,7 @@ def test_it_is_about_since(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_written_table_is_the_same_with_any_threads(tmp_path: Path) -> None:
-    rng = random.Random(3)
-    for i in rng.sample(range(200), 200):
+    for i in range(200):  # enough directories that threads list them in another order each time
         write_tensor(tmp_path / "dump" / f"{i % 7}" / f"{i}" / f"Add.op{i}.0.0.1700000000000000")
     let_rest(tmp_path / "dump")
 

@@ -199,7 +199,7 @@ class TableScan:
     def _directories(self) -> list[KnownDirectory] | None:
         if not self._knows_directories:
             return None
-        # Threads list them in any order; the same dump is the same table, to the last byte.
+        # Threads list directories in any order, but two scans of a dump write the same bytes.
         told = (KnownDirectory(*one) for one in self._scan.directories())
         return sorted(told, key=attrgetter("shown"))
 
