@@ -949,6 +949,19 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "output" in err
 
 
+def test_what_could_not_be_read_is_told_beside_a_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    SmallDump(tmp_path).op("Mul a", [CLEAN], [BAD])
+    testing.write_dump(tmp_path / "mapped" / "9134657216587341217", outputs=[CLEAN])
+    (tmp_path / "mapped" / "mapping.csv").mkdir()
+    code, out, err = told(capsys, tmp_path)
+    assert code == 1
+    assert "+Inf first appears in a" in out
+    assert "not everything could be read: " in err
+    assert "mapping.csv that cannot be read: its names are unknown" in " ".join(err.split())
+
+
 def test_lines_of_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     SmallDump(tmp_path).op("Mul a\x1b[31m", [CLEAN], [BAD])
     code, out, _ = told(capsys, tmp_path, "--json")

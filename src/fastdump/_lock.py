@@ -28,21 +28,30 @@ class Lock:
     BlockingIOError
         If another process holds it.
     OSError
-        If the file cannot be made.
+        If the file cannot be made, or it cannot be told whether it is still there.
     """
 
     def __init__(self, path: str, *, is_temporary: bool = False) -> None:
-        descriptor = _locked(path)
-        while is_temporary and not _is_at(path, descriptor):
-            # Whoever held it before has removed the file between the two calls.
-            os.close(descriptor)
-            descriptor = _locked(path)
+        descriptor = _locked_at(path) if is_temporary else _locked(path)
         own = path if is_temporary else None
         self._release = weakref.finalize(self, _released, descriptor, own, os.getpid())
 
     def close(self) -> None:
         """Let others have it."""
         self._release()
+
+
+def _locked_at(path: str) -> int:
+    while True:
+        descriptor = _locked(path)
+        try:
+            if _is_at(path, descriptor):
+                return descriptor
+        except OSError as error:
+            _released(descriptor, path, os.getpid())
+            raise OSError(error.errno, error.strerror, path) from None
+        # Whoever held it before has removed the file between opening and locking.
+        os.close(descriptor)
 
 
 def _locked(path: str) -> int:

@@ -20,12 +20,13 @@ from fastdump._cli.json_document import print_json_line
 from fastdump._cli.language import language_option
 from fastdump._cli.messages import say
 from fastdump._cli.options import reading_options, selection_options, verbose_option
-from fastdump._cli.unread import is_unread
+from fastdump._cli.unread import is_unread, say_skipped
 from fastdump._cli.usage import refusing
 from fastdump._follow import FollowEvent, follow
 from fastdump._follow.command import WHICH, FindingCommand
 from fastdump._follow.text import event_lines
 from fastdump._table.arrow_column import count_by
+from fastdump._words.quantities import skipped_text
 
 _seconds = click.FloatRange(min=0)
 
@@ -145,11 +146,14 @@ def command(
         if hook:
             with suppress(KeyboardInterrupt):
                 shown.say(hook.failures(wait=True))
+    if last is None or not (is_found or len(last.table)):
+        skipped = last.table.skipped if last is not None else {}
+        why = f"; skipped: {skipped_text(skipped)}" if skipped else ""
+        say(f"no file of a dump was read below {', '.join(paths)}{why}")
+        return exit_codes.NOTHING_READ
+    say_skipped(last.table.skipped)
     if is_found:
         return exit_codes.FINDINGS
-    if last is None or not len(last.table):
-        say(f"no file of a dump was read below {', '.join(paths)}")
-        return exit_codes.NOTHING_READ
     statuses = count_by(last.table.batch.column("status"))
     unread = is_unread(statuses, last.table.skipped)
     return exit_codes.INCOMPLETE if unread else exit_codes.SUCCESS
