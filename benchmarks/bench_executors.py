@@ -17,7 +17,11 @@ from benchmarks.side_by_side import side_by_side
 
 # A quick run looks whether the engines work; starting ray takes longer than all that.
 _ENGINES = [engine for engine in ENGINES if not (QUICK and engine == "ray")]
-_CALLS = [*((engine, "stats") for engine in _ENGINES), ("process pool", "compare")]
+_CALLS = [
+    *((engine, "stats") for engine in _ENGINES),
+    ("process pool", "compare"),
+    ("process pool", "convert"),
+]
 _ROUNDS = 3 if QUICK else 5
 
 
@@ -34,19 +38,27 @@ def dump(directory: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize(("engine", "function"), _CALLS)
 def test_executor(
-    benchmark: BenchmarkFixture, report: Report, dump: Path, engine: str, function: str
+    benchmark: BenchmarkFixture,
+    report: Report,
+    directory: Path,
+    dump: Path,
+    engine: str,
+    function: str,
 ) -> None:
     """Starting the workers is not counted, and neither is their first import of fastdump."""
     if not is_installed(engine):
         pytest.skip(f"{engine} is not installed")
-    paths = [dump, dump] if function == "compare" else [dump]
+    second: dict[str, list[Path]] = {"compare": [dump], "convert": [directory / "converted"]}
+    paths = [dump, *second.get(function, [])]
+    options = {"overwrite": True} if function == "convert" else {}
     with ExecutorProcess(engine) as process:
         timings = side_by_side(
             benchmark,
             _ROUNDS,
-            (engine, lambda: process.call(function, *paths, by_workers=True)),
-            {"threads": lambda: process.call(function, *paths, by_workers=False)},
+            (engine, lambda: process.call(function, *paths, by_workers=True, **options)),
+            {"threads": lambda: process.call(function, *paths, by_workers=False, **options)},
         )
+    shutil.rmtree(directory / "converted", ignore_errors=True)
     times = timings.quotient(engine, "threads")
     report.add(
         benchmark,

@@ -152,9 +152,9 @@ class ExecutorProcess:
             self._process.kill()
             self._directory.cleanup()
 
-    def call(self, function: str, *paths: Path, by_workers: bool) -> None:
+    def call(self, function: str, *paths: Path, by_workers: bool, **options: object) -> None:
         """Call a function of fastdump, by the workers of the engine or by as many threads."""
-        self._connection.send((function, paths, by_workers))
+        self._connection.send((function, paths, by_workers, options))
         self._wait()
 
     def _wait(self) -> None:
@@ -167,11 +167,11 @@ def _serve(engine: str, address: str) -> None:
         connection.send(_READY)
         while True:
             try:
-                name, paths, by_workers = connection.recv()
+                name, paths, by_workers, options = connection.recv()
             except EOFError:
                 return
-            options = {"executor": executor} if by_workers else {"threads": N_WORKERS}
-            getattr(fastdump, name)(*paths, **options)
+            who = {"executor": executor} if by_workers else {"threads": N_WORKERS}
+            getattr(fastdump, name)(*paths, **who, **options)
             connection.send(_READY)
 
 

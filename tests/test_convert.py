@@ -402,7 +402,7 @@ def test_a_file_that_vanishes_or_shrinks_fails_alone(tmp_path: Path) -> None:
             kept = op  # an operator keeps its header while somebody holds it
             assert op.outputs[0].status == "ok"
     os.truncate(shrunk, shrunk.stat().st_size - 1)
-    conversion.run(None, 10)
+    conversion.run(None)
     report = conversion.report()
     assert [Path(failure.path) for failure in report.findings] == [shrunk, vanished]
     assert report.findings[0].reason == "the file changed after its header was read"

@@ -211,7 +211,7 @@ def test_an_interruption_leaves_whole_files_only(
     before = signal.signal(signal.SIGINT, raise_in_the_main_thread)
     try:
         with pytest.raises(KeyboardInterrupt):
-            conversion.run(None, 0.01)
+            conversion.run(None)
     finally:
         signal.signal(signal.SIGINT, before)
     assert names(out) == [f"{done.name}.output.0.npy"]

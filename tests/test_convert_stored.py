@@ -188,7 +188,7 @@ def test_an_interruption_counts_what_the_core_has_written(
         follow_links=False,
     )
     with pytest.raises(KeyboardInterrupt):
-        conversion.run(None, 10)
+        conversion.run(None)
     report = conversion.report()
     assert (report.files, report.written) == (1, 1)
     assert len(names(tmp_path / "out")) == 1

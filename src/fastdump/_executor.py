@@ -6,7 +6,6 @@ back a table.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -23,13 +22,10 @@ from fastdump._selection import Selection
 from fastdump._table.concat import concat
 from fastdump._table.file_states import FileStates
 from fastdump._table.stats_table import StatsTable
-from fastdump._workers import FILE_NBYTES, cut, results
+from fastdump._workers import costs_of_files, cut, files_of_part, results
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_MAX_MEASURED_FILES = 20_000
-"""Of so many files sizes are asked for. Parts of more files differ less, by and large."""
 
 Positions: TypeAlias = "NDArray[np.uint32]"
 _Result: TypeAlias = "tuple[StatsTable, NDArray[np.int64], _core.Progress]"
@@ -99,10 +95,10 @@ def scan_parts(
         Others of `TableScan`.
     """
     index, positions = files
-    ranges = cut(_costs(index, positions), executor)
+    ranges = cut(costs_of_files(index, positions), executor)
     parts = (
         _Part(
-            _from_anywhere(index.part(np.ascontiguousarray(positions[part]).data)),
+            files_of_part(index, positions[part]),
             place,
             selection,
             options,
@@ -139,25 +135,3 @@ def _scan_part(part: _Part, threads: int) -> _Result:
     scan.run()
     rows = scan.rows()
     return rows, rows.file_states.of_rows, scan.progress()
-
-
-def _from_anywhere(files: Any) -> Any:
-    """Return what `Index.part` gave, with absolute paths: workers may have other directories."""
-    directories, *rest = files
-    here = os.getcwdb()  # noqa: PTH109
-    return [(os.path.join(here, path), *others) for path, *others in directories], *rest  # noqa: PTH118
-
-
-def _costs(index: _core.Index, positions: Positions) -> NDArray[np.int64]:
-    """Return what reading each file takes."""
-    cost = np.full(len(positions), FILE_NBYTES, np.int64)
-    if len(positions) <= _MAX_MEASURED_FILES:
-        cost += [_nbytes(index.record(position)[0]) for position in positions.tolist()]
-    return cost
-
-
-def _nbytes(path: str) -> int:
-    try:
-        return os.stat(path).st_size  # noqa: PTH116 (pathlib is slow)
-    except OSError:
-        return 0  # the scan tells what is wrong with it

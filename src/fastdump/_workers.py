@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from fastdump import _core
 from fastdump._progress import INTERVAL_S
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ _IN_FLIGHT_PER_WORKER = 2
 """Parts that are handed over at once: a worker has its next one, and an end comes soon."""
 
 _UNKNOWN_WORKERS = 8
+
+_MAX_MEASURED_FILES = 20_000
+"""Of so many files sizes are asked for. Parts of more files differ less, by and large."""
 
 FILE_NBYTES = 1 << 16
 """What opening a file costs, in bytes that could be read meanwhile."""
@@ -93,6 +98,31 @@ def results(
     finally:
         for future in running:
             future.cancel()
+
+
+def files_of_part(index: _core.Index, positions: NDArray[np.uint32]) -> Any:
+    """Return some files of an index for `_core.Index.of_part`, with absolute paths.
+
+    Workers may have other directories.
+    """
+    directories, *rest = index.part(np.ascontiguousarray(positions).data)
+    here = os.getcwdb()  # noqa: PTH109
+    return [(os.path.join(here, path), *others) for path, *others in directories], *rest  # noqa: PTH118
+
+
+def costs_of_files(index: _core.Index, positions: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return what reading each of some files of an index takes."""
+    cost = np.full(len(positions), FILE_NBYTES, np.int64)
+    if len(positions) <= _MAX_MEASURED_FILES:
+        cost += [_nbytes(index.record(position)[0]) for position in positions.tolist()]
+    return cost
+
+
+def _nbytes(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 (pathlib is slow)
+    except OSError:
+        return 0  # whoever reads it tells what is wrong with it
 
 
 def n_workers(executor: Executor) -> int:

@@ -39,7 +39,7 @@ from fastdump._convert.options import FILE_TYPES, ORDERS, FileType, Options
 from fastdump._convert.output_directory import opened
 from fastdump._convert.report import ConvertReport
 from fastdump._dump.dump import open
-from fastdump._progress import INTERVAL_S, ProgressBar, working
+from fastdump._progress import ProgressBar, working
 from fastdump._selection import Selection
 from fastdump._words.quantities import counted
 
@@ -151,7 +151,7 @@ def command(
     interrupted = False
     try:
         with ProgressBar(bad="failed") as bar:
-            conversion.run(bar, INTERVAL_S)
+            conversion.run(bar)
     except KeyboardInterrupt:
         interrupted = True
     seconds = time.monotonic() - start

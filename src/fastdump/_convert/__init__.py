@@ -2,7 +2,8 @@
 
 `sources` finds the dump files, and `outputs` decides which files each becomes (`naming`,
 `elements`, `npy`, `safetensors`). `payload` makes their bytes. `conversion` writes them all in
-threads (`work_list`), each file whole or not at all; a `ledger` collects what the `report` tells.
+threads (`work_list`), each file whole or not at all, or has an executor do it (`by_workers`); a
+`ledger` collects what the `report` tells.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastdump._arguments import PathLike, parallelism, path_bytes
+from fastdump._convert.by_workers import ConversionByWorkers
 from fastdump._convert.conversion import Conversion
 from fastdump._convert.options import FILE_TYPES, ORDERS, FileType, Options
 from fastdump._convert.records import ConvertFailure, ConvertNote, ConvertProgress
 from fastdump._convert.report import ConvertReport
 from fastdump._convert.sources import Sources
-from fastdump._progress import INTERVAL_S, reporting
+from fastdump._progress import reporting
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._stats import What
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from typing_extensions import Unpack
 
 __all__ = [
@@ -50,6 +54,7 @@ def convert(
     io_depth: int | None = None,
     progress: bool | Callable[[ConvertProgress], object] | None = None,
     follow_links: bool = False,
+    executor: Executor | None = None,
     **conditions: Unpack[Conditions],
 ) -> ConvertReport:
     """Convert the tensors of a dump to files that other programs read.
@@ -101,6 +106,10 @@ def convert(
         conversion.
     follow_links
         Whether to follow symbolic links below directories.
+    executor
+        Anything that is a `concurrent.futures.Executor`, whose workers convert the files. They see
+        the same files and the same output directory under the same absolute paths, and have one
+        thread each unless `threads` says another number. The report is the same.
     **conditions
         Which tensors to convert; `Selection` says what each condition means.
 
@@ -152,8 +161,9 @@ def convert(
             threads=threads,
             io_depth=io_depth,
             follow_links=follow_links,
+            executor=executor,
         )
-        conversion.run(on_progress, INTERVAL_S)
+        conversion.run(on_progress)
     return conversion.report()
 
 
@@ -167,7 +177,8 @@ def new_conversion(
     io_depth: int | None,
     follow_links: bool,
     flat: bool = False,
-) -> Conversion:
+    executor: Executor | None = None,
+) -> Conversion | ConversionByWorkers:
     """Return a conversion that has not been run; arguments and errors are those of `convert`.
 
     If `flat`, only files directly in the directories are converted, all into `out` itself.
@@ -176,5 +187,8 @@ def new_conversion(
         raise ValueError(f"order is {options.order!r}, expected one of {', '.join(ORDERS)}")
     path_bytes(out)
     at_once = parallelism(threads, io_depth)
-    sources = Sources(what, selection, follow_links=follow_links, flat=flat)
-    return Conversion(sources, Path(os.fsdecode(out)), options, at_once)
+    sources = Sources.found(what, selection, follow_links=follow_links, flat=flat)
+    to = Path(os.fsdecode(out))
+    if executor is None:
+        return Conversion(sources, to, options, at_once)
+    return ConversionByWorkers(executor, sources, to, options, threads=threads, io_depth=io_depth)

@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from fastdump._arguments import Parallelism, paths_text
+from fastdump._arguments import Parallelism
 from fastdump._convert import naming
 from fastdump._convert.complete import is_complete
 from fastdump._convert.ledger import Ledger, Place
@@ -29,9 +29,9 @@ from fastdump._convert.sources import Sources
 from fastdump._convert.stems import Stems
 from fastdump._convert.stored import StoredTensors
 from fastdump._convert.work_list import Task, WorkList
-from fastdump._dump.absence import no_dump_error
 from fastdump._dump.dump import tensors_of
 from fastdump._dump.operator import Operator
+from fastdump._progress import INTERVAL_S
 from fastdump._tensor.dump_file import DumpFile
 from fastdump.errors import FastdumpError
 
@@ -94,6 +94,11 @@ class Conversion:
         What to make of them.
     at_once
         Threads, and reads under way.
+
+    Attributes
+    ----------
+    ledger : Ledger
+        What was done.
     """
 
     def __init__(
@@ -106,16 +111,14 @@ class Conversion:
         self._sources = sources
         self._out = out
         self._options = options
-        self._ledger = Ledger(len(sources.dump), Counter(sources.dump.skipped))
+        self.ledger = Ledger(len(sources.dump), Counter(sources.dump.skipped))
         # Files of one directory have distinct names; files of several may not.
         self._stems = Stems(may_meet=sources.may_meet or options.type == "msnpy")
-        self._stored = StoredTensors(sources, options, self._ledger, self._stems, at_once)
+        self._stored = StoredTensors(sources, options, self.ledger, self._stems, at_once)
         self._work = WorkList(self._left(), at_once["threads"])
         self._tables = NameTables()
 
-    def run(
-        self, on_progress: Callable[[ConvertProgress], object] | None, interval_s: float
-    ) -> None:
+    def run(self, on_progress: Callable[[ConvertProgress], object] | None) -> None:
         """Convert everything; `report` returns what was done.
 
         Raises
@@ -132,7 +135,7 @@ class Conversion:
             try:
                 self._stored.copy(self._top, self._reporting(on_progress))
                 self._work.start()
-                while not self._work.wait(interval_s):
+                while not self._work.wait(INTERVAL_S):
                     if on_progress is not None:
                         on_progress(self.progress())
             finally:
@@ -140,9 +143,7 @@ class Conversion:
                 still_open = stack.pop_all()
                 self._work.stop()
                 still_open.close()
-        report = self.report()
-        if report.files == 0 and report.clean:
-            raise no_dump_error(paths_text(self._sources.dump.roots), report.skipped)
+        self._sources.require_converted(self.report())
 
     def _reporting(
         self, on_progress: Callable[[ConvertProgress], object] | None
@@ -169,19 +170,19 @@ class Conversion:
 
     def progress(self) -> ConvertProgress:
         """Return how far the conversion has come."""
-        return self._ledger.progress()
+        return self.ledger.progress()
 
     def report(self) -> ConvertReport:
         """Return what was done; after an interruption, what was done until then."""
-        return self._ledger.report(str(self._out))
+        return self.ledger.report(str(self._out))
 
     def _convert_file(self, op: Operator, number: int, buffer: memoryview) -> None:
         try:
             if reason := _reason_to_skip(op):
-                with self._ledger as ledger:
+                with self.ledger as ledger:
                     ledger.skipped[reason] += 1
                 return
-            with self._ledger as ledger:
+            with self.ledger as ledger:
                 ledger.files += 1
             parts = parts_of(op, tensors_of(self._sources.dump, op), self._options)
             file = self._file(op, number)
@@ -189,7 +190,7 @@ class Conversion:
         except _FAILURES as error:
             self._fail((number, 0), op, None, error)
         finally:
-            with self._ledger as ledger:
+            with self.ledger as ledger:
                 ledger.files_done += 1
 
     def _file(self, op: Operator, number: int) -> _File:
@@ -262,19 +263,19 @@ class Conversion:
                 self._tables.note(directory, file.stem, file.real_stem)
                 name = file.real_stem + output.suffix
             if stored != name:
-                with self._ledger as ledger:
+                with self.ledger as ledger:
                     ledger.renamed[str(file.directory / stored)] = name
             if not self._options.overwrite and is_complete(
                 directory, stored, output.head, output.nbytes, file.modified_ns
             ):
-                with self._ledger as ledger:
+                with self.ledger as ledger:
                     ledger.kept += 1
                 return
             with SourceFile(dump_file, buffer) as source, directory.replacing(stored) as to:
                 for piece in self._pieces(output, source):
                     to.write(piece)
                 source.require_unchanged()
-        with self._ledger as ledger:
+        with self.ledger as ledger:
             ledger.written += 1
             ledger.nbytes += output.nbytes
 
@@ -285,17 +286,17 @@ class Conversion:
                 if self._work.stopped:
                     raise _StoppedError
                 yield piece
-                with self._ledger as ledger:
+                with self.ledger as ledger:
                     ledger.bytes_done += len(piece)
 
     def _fail(self, place: Place, op: Operator, tensor: str | None, error: BaseException) -> None:
-        with self._ledger as ledger:
+        with self.ledger as ledger:
             ledger.findings.append(
                 (place, ConvertFailure(op.path, tensor, _reason(error, op.path)))
             )
 
     def _note(self, place: Place, note: ConvertNote) -> None:
-        with self._ledger as ledger:
+        with self.ledger as ledger:
             ledger.noted.append((place, note))
 
 

@@ -1,10 +1,12 @@
-"""The ledger of a conversion, in which its threads note what they have done."""
+"""The ledger of a conversion, in which its threads, or its workers, note what they have done."""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 from fastdump._convert.records import ConvertFailure, ConvertNote, ConvertProgress
 from fastdump._convert.report import ConvertReport
@@ -14,7 +16,7 @@ Place: TypeAlias = "tuple[int, int]"
 
 
 class Ledger:
-    """Counts and lists, to be changed only within ``with ledger:``.
+    """Counts and lists, to be changed only within ``with ledger:``. It can be pickled.
 
     Attributes
     ----------
@@ -42,6 +44,34 @@ class Ledger:
 
     def __exit__(self, *exception: object) -> None:
         self._lock.release()
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self:
+            return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= {**state, "_lock": threading.Lock()}
+
+    def add(self, part: Ledger, numbers: Sequence[int], paths: Sequence[str]) -> None:
+        """Add what the ledger of a part of the conversion has.
+
+        Parameters
+        ----------
+        part
+            The other ledger.
+        numbers, paths
+            Of each dump file of the part, its position in the order of execution of all, and its
+            path as it was given.
+        """
+        with self:
+            for name in ("files_done", "bytes_done", "files", "written", "kept", "nbytes"):
+                setattr(self, name, getattr(self, name) + getattr(part, name))
+            self.skipped += part.skipped
+            self.renamed |= part.renamed
+            for (file, at), failure in part.findings:
+                self.findings.append(((numbers[file], at), replace(failure, path=paths[file])))
+            for (file, at), note in part.noted:
+                self.noted.append(((numbers[file], at), replace(note, path=paths[file])))
 
     def progress(self) -> ConvertProgress:
         """Return how far the conversion has come."""

@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from fastdump._arguments import is_directory
-from fastdump._dump.dump import empty_error, open
+from fastdump._arguments import is_directory, paths_text
+from fastdump._convert.report import ConvertReport
+from fastdump._dump.absence import no_dump_error
+from fastdump._dump.dump import Dump, empty_error, open
 from fastdump._selection import Selection
 from fastdump._stats import What
 
@@ -18,43 +20,59 @@ class Sources:
     A single directory keeps its structure. Several directories keep theirs in one directory each,
     named after them. Files go to the top.
 
-    Parameters
-    ----------
-    what, selection, follow_links
-        As in `convert`.
-    flat
-        Whether to take only files directly in the directories, and to put all at the top.
-
     Attributes
     ----------
     dump : Dump
         The selected files, in the order of execution.
-
-    Raises
-    ------
-    ValueError
-        If two directories have one name.
-    NoDumpError
-        If there is nothing to convert.
-    OSError
-        If a path does not exist or is not readable.
+    below : dict
+        For each directory that was given, where below the output directory its structure goes.
     """
 
-    def __init__(self, what: What, selection: Selection, *, follow_links: bool, flat: bool) -> None:
-        dump = open(what, follow_links=follow_links)
-        self._below = _directories(dump.roots, flat=flat)
+    def __init__(self, dump: Dump, below: dict[str, Path]) -> None:
+        self.dump = dump
+        self.below = below
         self._directory_of: dict[str, Path] = {}  # by the directory of the dump file
-        self.dump = dump.selected(selection)
+
+    @classmethod
+    def found(cls, what: What, selection: Selection, *, follow_links: bool, flat: bool) -> Sources:
+        """Return the files below some paths.
+
+        Parameters
+        ----------
+        what, selection, follow_links
+            As in `convert`.
+        flat
+            Whether to take only files directly in the directories, and to put all at the top.
+
+        Raises
+        ------
+        ValueError
+            If two directories have one name.
+        NoDumpError
+            If there is nothing to convert.
+        OSError
+            If a path does not exist or is not readable.
+        """
+        dump = open(what, follow_links=follow_links)
+        sources = cls(dump.selected(selection), _directories(dump.roots, flat=flat))
         if flat:
-            top = [i for i, op in enumerate(self.dump) if self.directory_of(op.path) == Path()]
-            self.dump = self.dump[top]
-        if len(self.dump) == 0:
+            top = [
+                i for i, op in enumerate(sources.dump) if sources.directory_of(op.path) == Path()
+            ]
+            sources.dump = sources.dump[top]
+        if len(sources.dump) == 0:
             raise empty_error(dump, selection)
+        return sources
 
     @property
     def may_meet(self) -> bool:
         """Whether files of several directories may get one name."""
-        return len(self._below) > 1
+        return len(self.below) > 1
+
+    def require_converted(self, report: ConvertReport) -> None:
+        """Raise NoDumpError if all files were of kinds that hold nothing to convert."""
+        if report.files == 0 and report.clean:
+            raise no_dump_error(paths_text(self.dump.roots), report.skipped)
 
     def directory_of(self, path: str) -> Path:
         """Return the directory of the files of a dump file, below the output directory."""
@@ -64,7 +82,7 @@ class Sources:
         return self._directory_of[parent]
 
     def _place_of(self, parent: str) -> Path:
-        for root, below in self._below.items():
+        for root, below in self.below.items():
             if parent == root or parent.startswith(os.path.join(root, "")):  # noqa: PTH118
                 return below / os.path.relpath(parent, root)
         return Path()

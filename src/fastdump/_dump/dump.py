@@ -22,6 +22,7 @@ from fastdump._dump.named import (
     readings,
 )
 from fastdump._dump.operator import Operator, Record
+from fastdump._dump.part import DumpPart
 from fastdump._scan import TableScan
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.named_tensors import NamedTensors
@@ -31,6 +32,7 @@ from fastdump._table.table_files import table_or_paths
 from fastdump._tensor.tensor import Tensor
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted, numbered
+from fastdump._workers import costs_of_files
 from fastdump.errors import NoDumpError, NoTensorError, OperatorNotFoundError
 
 if TYPE_CHECKING:
@@ -569,6 +571,22 @@ def records_of(dump: Dump) -> Iterator[Record]:
     index = dump._files.index
     for position in dump._decided().tolist():
         yield Record(*index.record(position))
+
+
+def file_costs(dump: Dump) -> NDArray[np.int64]:
+    """Return what reading each of the files takes, as `cut` asks for it."""
+    return costs_of_files(dump._files.index, dump._decided())
+
+
+def part_of(dump: Dump, numbers: NDArray[np.int64]) -> DumpPart:
+    """Return some of the files, by their numbers in the dump, for a worker."""
+    return DumpPart.of(dump._files, dump._decided()[numbers], dump._narrowing())
+
+
+def dump_of(part: DumpPart) -> Dump:
+    """Return the files that `part_of` took, in that order."""
+    files = part.files()
+    return Dump(files, files.all(), part.narrowing)
 
 
 def header_scan(dump: Dump, kinds: Set[str]) -> tuple[TableScan, int]:

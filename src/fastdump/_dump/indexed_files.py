@@ -26,6 +26,13 @@ Positions: TypeAlias = "NDArray[np.uint32]"
 class IndexedFiles:
     """Files by position, and the operators made of them.
 
+    Parameters
+    ----------
+    paths, follow_links, safe
+        As of `open`.
+    index
+        The names of the files, if they are known. Default: those below the paths are listed.
+
     Attributes
     ----------
     name : str
@@ -52,7 +59,12 @@ class IndexedFiles:
     )
 
     def __init__(
-        self, paths: Iterable[PathLike], *, follow_links: bool, safe: bool = False
+        self,
+        paths: Iterable[PathLike],
+        *,
+        follow_links: bool,
+        safe: bool = False,
+        index: _core.Index | None = None,
     ) -> None:
         given = list(paths)
         self.name = paths_text(given)
@@ -61,7 +73,9 @@ class IndexedFiles:
         self.roots = [os.path.abspath(os.fsdecode(path)) for path in self.paths]  # noqa: PTH100
         self.root = root_of(self.paths)
         self.follow_links = follow_links
-        self.index = _core.Index(self.paths, follow_links=follow_links)
+        if index is None:
+            index = _core.Index(self.paths, follow_links=follow_links)
+        self.index = index
         self.skipped = self.index.skipped()
         self.files = OpenedFiles(self.name, safe=safe)
         # An operator that is still in use is returned again, with its header.
