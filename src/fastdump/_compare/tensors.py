@@ -13,13 +13,7 @@ from fastdump import _core
 from fastdump._compare.coded import coded_shapes, coded_text
 from fastdump._compare.logical_order import ORDERS, Stored
 from fastdump._compare.side import Side
-from fastdump._table.arrow_column import (
-    NULL_CODE,
-    integer_array,
-    is_in,
-    is_null,
-    values,
-)
+from fastdump._table.arrow_column import NULL_CODE, at_rows, integer_array, is_in, is_null, values
 from fastdump._table.tensor_places import places
 from fastdump._tensor.tensor import Tensor
 
@@ -64,7 +58,7 @@ class Tensors:
     def _column(self, name: str) -> Array:
         """Return a column of all pairs."""
         column = self._table.batch.column(name)
-        return column if self._is_whole else column.take(self._rows)
+        return column if self._is_whole else at_rows(column, self._rows)
 
     def is_status(self, status: str) -> NDArray[np.bool_]:
         """Return which tensors have a status, according to headers."""
@@ -87,17 +81,17 @@ class Tensors:
         layouts
             How elements become a host array, by position in `rows`.
         """
-        taken, column = self._rows[rows], self._table.batch.column
+        chosen, column = self._rows[rows], self._table.batch.column
         codes, names = self.dtype.codes[rows].astype(np.int64), self.dtype.values
         bits = np.array([*(BITS.get(name, 8) for name in names), 8], np.int64)[codes]
         return places(
             self._table.root or "",
-            column("path").take(taken),
+            at_rows(column("path"), chosen),
             states=self._states[rows],
-            offsets=integer_array(column("offset").take(taken)),
+            offsets=integer_array(at_rows(column("offset"), chosen)),
             dtypes=np.where(codes == NULL_CODE, len(names), codes),
             dtype_names=[*names, ""],
-            n_elements=_n_elements(column("shape").take(taken), self.nbytes[rows], bits),
+            n_elements=_n_elements(at_rows(column("shape"), chosen), self.nbytes[rows], bits),
             layouts=layouts,
         )
 
