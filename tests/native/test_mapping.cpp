@@ -57,6 +57,21 @@ void test_empty(Access access) {
   CHECK_EQ(mapping->error(), 0);
 }
 
+// Of the same size, under the same name.
+void test_a_file_that_was_replaced() {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("file", "abc");
+  const FileState before = state_of_file(path);
+  std::filesystem::rename(directory.write("new", "abc"), path);
+  bool failed = false;
+  try {
+    map_file(path, before, Access::read_only);
+  } catch (const FileChangedError&) {
+    failed = true;
+  }
+  CHECK(failed);
+}
+
 int error_of(const std::string& path) {
   try {
     map_file(path, state_of_file(path), Access::read_only);
@@ -89,6 +104,7 @@ int main() {
     test_empty(access);
   }
   test_copy_on_write();
+  test_a_file_that_was_replaced();
   test_errors();
   return tests::exit_code();
 }

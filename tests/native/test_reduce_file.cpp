@@ -141,6 +141,23 @@ void test_a_file_that_shrinks(Engine engine, int threads) {
   CHECK(failed);
 }
 
+// Of the same size, under the same name.
+void test_a_file_that_was_replaced(Engine engine, int threads) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("file", make_content(99));
+  const FileState before = tests::state_of_file(path);
+  std::filesystem::rename(directory.write("new", make_content(99)), path);
+  bool failed = false;
+  try {
+    reduce_file(path, before, find_data_type("uint8")->element, kStart, 99, Level::basic, engine,
+                threads, always);
+  } catch (const FileChangedError& error) {
+    failed = true;
+    CHECK_EQ(std::string_view(error.what()), kChangedSince);
+  }
+  CHECK(failed);
+}
+
 void test_giving_up(int threads) {
   const TemporaryDirectory directory;
   const std::string path = directory.write("file", "");
@@ -166,6 +183,8 @@ int main() {
   for (const int threads : {1, 3}) {
     test_a_file_that_shrinks(Engine::mmap, threads);
     test_a_file_that_shrinks(Engine::read, threads);
+    test_a_file_that_was_replaced(Engine::mmap, threads);
+    test_a_file_that_was_replaced(Engine::read, threads);
     test_giving_up(threads);
   }
   return tests::exit_code();
