@@ -3,7 +3,8 @@
 //
 // The upper 16 bits of a float64 hold every value of these formats: a table of them for the seven
 // bits of magnitude, one permutation that spreads them, and nothing has to be converted. In the
-// table NaN and Inf are zero, which changes no sum. The sums are those of floats.inl, lane by lane.
+// table NaN and Inf are zero, which changes no sum. The sums are those of float_sums.inl, lane by
+// lane.
 
 // The upper 16 bits of the float64 that a positive, finite float16 with four bits of mantissa is.
 constexpr std::uint16_t float64_top(int float16) {

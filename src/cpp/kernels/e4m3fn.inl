@@ -4,7 +4,7 @@
 // Its finite values are whole numbers times 2^-9: a sign, seven bits and a power of 16, of which
 // there are four. The seven bits times the sign, and times themselves, are what one instruction
 // adds for 64 elements; each power of 16 has its sums. Nothing rounds, nor does it in the lanes of
-// floats.inl, for a block of these values: all tiers have the same sums.
+// float_sums.inl, for a block of these values: all tiers have the same sums.
 
 struct E4m3fnBytes {
   static constexpr std::int8_t kNan = 0x7f;

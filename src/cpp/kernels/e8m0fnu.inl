@@ -2,7 +2,7 @@
 // by tier.inl.
 //
 // With another bias a code is the exponent of a float64, of which nothing else is set. The sums are
-// those of floats.inl for the bfloat16 that the elements are elsewhere, lane by lane.
+// those of float_sums.inl for the bfloat16 that the elements are elsewhere, lane by lane.
 
 inline constexpr std::int8_t kE8m0fnuNan = -1;
 

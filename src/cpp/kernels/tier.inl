@@ -31,6 +31,10 @@ inline constexpr std::size_t kVectorBytes = FASTDUMP_VECTOR_BYTES;
 // After the vector vocabulary: each line needs those above it.
 #include "kernels/contracts.inl"
 #include "kernels/blocks.inl"
+#include "kernels/float_formats.inl"
+#include "kernels/float_pieces.inl"
+#include "kernels/float_sums.inl"
+#include "kernels/bad_floats.inl"
 #include "kernels/floats.inl"
 #include "kernels/integers.inl"
 #include "kernels/decoders.inl"
