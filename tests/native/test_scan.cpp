@@ -24,8 +24,8 @@ namespace {
 using namespace tests;
 using std::chrono::milliseconds;
 
-// One output of n float32: 0, 1, 2, ... modulo 100, then times scale.
-std::string make_dump(std::size_t n, float scale) {
+// One output of n float32: 0, 1, 2, ... modulo 100, then times scale. The header has a text too.
+std::string make_dump(std::size_t n, float scale, std::size_t n_text = 0) {
   std::string payload(n * 4, '\0');
   for (std::size_t i = 0; i < n; ++i) {
     const float value = static_cast<float>(i % 100) * scale;
@@ -34,6 +34,7 @@ std::string make_dump(std::size_t n, float scale) {
   const std::string header = Message()
                                  .text(1, "2.0")
                                  .text(6, "op")
+                                 .text(9, std::string(n_text, 'x'))
                                  .message(3, output({.shape = {n}, .size = n * 4}))
                                  .bytes();
   return little_endian(header.size(), 8) + header + payload;
@@ -96,13 +97,18 @@ void test_directory(Engine engine, int threads) {
   }
 }
 
-// Counts the bytes that are read.
+// Counts the bytes that are read, and how often a file's state is asked for.
 class MeteredSystem final : public tests::AgedSystem {
  public:
   MeteredSystem() : replacement_(*this) {}
   std::uint64_t nbytes() const { return nbytes_; }
+  std::size_t n_looks() const { return n_looks_; }
 
  private:
+  int status(int descriptor, FileStatus& status) override {
+    ++n_looks_;
+    return AgedSystem::status(descriptor, status);
+  }
   std::int64_t read(int descriptor, std::span<std::byte> buffer, std::uint64_t offset) override {
     const std::int64_t n = System::read(descriptor, buffer, offset);
     nbytes_ += static_cast<std::uint64_t>(n);
@@ -110,6 +116,7 @@ class MeteredSystem final : public tests::AgedSystem {
   }
 
   std::atomic<std::uint64_t> nbytes_ = 0;
+  std::atomic<std::size_t> n_looks_ = 0;
   const SystemReplacement replacement_;
 };
 
@@ -124,6 +131,41 @@ void test_no_byte_is_read_twice() {
     finish(scan);
     CHECK_EQ(metered.nbytes(), dump.size());
   }
+}
+
+// Of headers alone no more is read than a page, or a longer header; and a look at the file's state
+// follows each read.
+void test_headers_leave_payloads_unread() {
+  ScanOptions options;
+  options.parallelism = {1, 1};
+  for (const std::size_t n_text : {0UL, 9000UL}) {
+    for (const std::size_t n : {0UL, 100UL, 10'000UL, 60'000UL, 500'000UL}) {
+      const TemporaryDirectory directory;
+      const std::string dump = make_dump(n, 1, n_text);
+      directory.write(dump_name(0), dump);
+      const MeteredSystem metered;
+      Scan scan({directory.path()}, options);
+      finish(scan);
+      CHECK_EQ(make_table(scan).n_rows, 1);
+      const bool is_long = n_text > 4096;
+      CHECK_EQ(metered.nbytes(),
+               is_long ? dump.size() - n * 4 : std::min<std::size_t>(dump.size(), 4096));
+      CHECK_EQ(metered.n_looks(), is_long ? 2U : 1U);
+    }
+  }
+}
+
+// Storage that is waited for gives a small file with its header, for whoever reads on.
+void test_far_headers_bring_small_files_along() {
+  const TemporaryDirectory directory;
+  const std::string dump = make_dump(10'000, 1);
+  directory.write(dump_name(0), dump);
+  ScanOptions options;
+  options.parallelism = {1, 4};
+  const MeteredSystem metered;
+  Scan scan({directory.path()}, options);
+  finish(scan);
+  CHECK_EQ(metered.nbytes(), dump.size());
 }
 
 // A consumer may take children out of an exported table; nothing is freed twice, nothing leaks.
@@ -186,6 +228,8 @@ int main() {
     for (const int threads : {1, 2, 7}) test_directory(engine, threads);
   }
   test_no_byte_is_read_twice();
+  test_headers_leave_payloads_unread();
+  test_far_headers_bring_small_files_along();
   test_arrow_ownership();
   test_stop();
   test_missing_root();

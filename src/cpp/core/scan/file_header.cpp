@@ -10,6 +10,7 @@ bool FileHeader::has_all_bytes() {
 }
 
 std::size_t FileHeader::fetch(std::uint64_t offset, std::span<std::byte> buffer) {
+  has_fetched_ = true;
   const ReadResult read = read_at(file_, buffer, offset);
   if (read.error != 0) throw SystemError(read.error, {});
   return read.nbytes;

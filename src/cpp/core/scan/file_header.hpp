@@ -16,11 +16,14 @@ class FileHeader final : public HeaderBytes {
       : HeaderBytes(head, file_nbytes), file_(file) {}
 
   bool has_all_bytes() override;
+  // Whether bytes were read that are not in the head.
+  bool has_fetched() const { return has_fetched_; }
 
  private:
   std::size_t fetch(std::uint64_t offset, std::span<std::byte> buffer) override;
 
   const File& file_;
+  bool has_fetched_ = false;
 };
 
 }  // namespace fastdump

@@ -40,7 +40,8 @@ std::string_view name_of_unknown(std::span<const std::byte> head) {
 
 class Locator {
  public:
-  Locator(const FileTree& tree, std::size_t file, std::span<std::byte> buffer) : buffer_(buffer) {
+  Locator(const FileTree& tree, std::size_t file, FirstRead first_read, std::span<std::byte> buffer)
+      : first_read_(first_read), buffer_(buffer) {
     rows_.file = file;
     rows_.name = parse_file_name(tree.real_name(file));
   }
@@ -60,7 +61,8 @@ class Locator {
     try {
       FileHeader bytes(file_, located_.head, located_.nbytes);
       FileContent content = describe_content(bytes, name_, reused);
-      const int problem = is_certain_ ? 0 : file_.check_state(*rows_.state);
+      const bool is_certain = is_certain_ && !bytes.has_fetched();
+      const int problem = is_certain ? 0 : file_.check_state(*rows_.state);
       if (problem != 0) return uncertain(problem);
       if (auto* tensors = std::get_if<DumpedTensors>(&content)) {
         reused = std::move(tensors->dumps);
@@ -109,11 +111,13 @@ class Locator {
     return with_one_row(Status::malformed, Note(refusal.what));
   }
 
-  // Reads the first bytes, all of a small file, and finds out of which state of the file they are:
-  // of the one that it is in afterwards, if it was not written to for some time. That takes one
-  // call a small file; to ask before and after would take two. Returns what uncertain() takes.
+  // Reads the first bytes and finds out of which state of the file they are: of the one that it is
+  // in afterwards, if it was not written to for some time. That takes one call; to ask before and
+  // after would take two. Returns what uncertain() takes.
   int read_head(std::int64_t begin_ns) {
-    const ReadResult first = read_some_at(file_, buffer_.first(kFirstReadBytes), 0);
+    const bool is_header = first_read_ == FirstRead::header;
+    const std::size_t first_nbytes = is_header ? kHeaderReadBytes : kSmallFileReadBytes;
+    const ReadResult first = read_some_at(file_, buffer_.first(first_nbytes), 0);
     if (first.error != 0) return first.error;
     FileStatus status;
     if (const int error = file_.status(status); error != 0) return error;
@@ -124,16 +128,16 @@ class Locator {
     rows_.state = state_of(status);
     located_.nbytes = status.nbytes;
     located_.head = buffer_.first(is_usable ? first.nbytes : 0);
-    is_certain_ = is_usable && located_.is_whole();
-    return is_certain_ ? 0 : read_on(located_.head.size());
+    const bool takes_all = !is_header && located_.nbytes <= buffer_.size();
+    const std::uint64_t end =
+        takes_all ? located_.nbytes : std::min<std::uint64_t>(located_.nbytes, first_nbytes);
+    is_certain_ = is_usable && located_.head.size() == end;
+    return is_certain_ ? 0 : read_on(static_cast<std::size_t>(end));
   }
 
-  // Reads what follows the first `n` bytes: to the end if the buffer holds all of the file, else as
-  // far as the first read should have come. Returns an errno.
-  int read_on(std::size_t n) {
-    const bool fits = located_.nbytes <= buffer_.size();
-    const std::size_t end =
-        fits ? static_cast<std::size_t>(located_.nbytes) : std::max(n, kFirstReadBytes);
+  // Reads what follows the head, up to byte `end`. Returns an errno.
+  int read_on(std::size_t end) {
+    const std::size_t n = located_.head.size();
     const ReadResult rest = read_at(file_, buffer_.subspan(n, end - n), n);
     located_.head = buffer_.first(n + rest.nbytes);
     if (located_.head.size() < end) located_.nbytes = located_.head.size();  // it was cut meanwhile
@@ -177,20 +181,22 @@ class Locator {
     tensor.note = std::move(note);
   }
 
+  const FirstRead first_read_;
   std::span<std::byte> buffer_;
   LocatedTensors located_;
   FileRows& rows_ = located_.rows;
   const FileName& name_ = rows_.name;
   File& file_ = located_.file;
-  // Whether all that was read is of rows_.state: otherwise the file is asked again.
+  // Whether the head is of rows_.state: otherwise, or if more is read, the file is asked again.
   bool is_certain_ = false;
 };
 
 }  // namespace
 
 LocatedFile locate(FileOpener& opener, std::size_t file, const Selection& selection,
-                   std::span<std::byte> buffer, std::vector<FileDescription>& reused) {
-  return Locator(opener.tree(), file, buffer).run(opener, selection, reused);
+                   FirstRead first_read, std::span<std::byte> buffer,
+                   std::vector<FileDescription>& reused) {
+  return Locator(opener.tree(), file, first_read, buffer).run(opener, selection, reused);
 }
 
 }  // namespace fastdump

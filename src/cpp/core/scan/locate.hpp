@@ -49,12 +49,18 @@ struct LocatedTensors {
 using LocatedFile =
     std::variant<ExcludedFile, SkippedFile, FinishedFile, ReportedFile, LocatedTensors>;
 
-// A first read that takes small files whole; the rest of a file of up to the buffer's size follows.
-inline constexpr std::size_t kFirstReadBytes = std::size_t{64} << 10;
+// What is read of a file before anything is known of it.
+enum class FirstRead : std::uint8_t {
+  header,      // as much as most headers have
+  small_file,  // all of a small file; the rest of a file of up to the buffer's size follows
+};
+inline constexpr std::size_t kHeaderReadBytes = std::size_t{4} << 10;
+inline constexpr std::size_t kSmallFileReadBytes = std::size_t{64} << 10;
 
-// `buffer` has at least kFirstReadBytes; a ReportedFile may look at it until it has no more rows.
-// The memory of `reused` is used, and given back.
+// `buffer` has at least kSmallFileReadBytes; a ReportedFile may look at it until it has no more
+// rows. The memory of `reused` is used, and given back.
 LocatedFile locate(FileOpener& opener, std::size_t file, const Selection& selection,
-                   std::span<std::byte> buffer, std::vector<FileDescription>& reused);
+                   FirstRead first_read, std::span<std::byte> buffer,
+                   std::vector<FileDescription>& reused);
 
 }  // namespace fastdump

@@ -119,7 +119,7 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   }
 
   void scan_file(std::size_t file, ScanThread& thread) {
-    LocatedFile located = locate(thread.opener, file, options_.selection,
+    LocatedFile located = locate(thread.opener, file, options_.selection, first_read(),
                                  thread.reduction.buffers.file_start(), thread.dumps);
     if (const auto* skipped = std::get_if<SkippedFile>(&located)) {
       skip(file, skipped->reason, thread);
@@ -133,6 +133,12 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
     } else if (auto* tensors = std::get_if<LocatedTensors>(&located)) {
       scan_tensors(*tensors, thread);
     }
+  }
+
+  // To copy a small file from the page cache takes as long as to open it, and of a header's scan
+  // nobody looks at the rest. Storage that is far away is asked once, for whoever reads on later.
+  FirstRead first_read() const {
+    return options_.level || waits_for_storage() ? FirstRead::small_file : FirstRead::header;
   }
 
   void scan_tensors(LocatedTensors& located, ScanThread& thread) {
