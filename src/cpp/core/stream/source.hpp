@@ -50,6 +50,12 @@ class Source {
   bool is_memory() const { return is_memory_; }
   bool is_on_network() const { return !is_memory() && fastdump::is_on_network(file_); }
 
+  // What it keeps from `offset` on: bytes that stay as they are, and need no view. Empty if it
+  // keeps none.
+  std::span<const std::byte> kept(std::uint64_t offset) const {
+    if (kept_ == nullptr || offset > head_.size()) return {};
+    return head_.subspan(static_cast<std::size_t>(offset));
+  }
   // Fills `buffer` from `offset` on.
   ReadResult read(std::uint64_t offset, std::span<std::byte> buffer) const;
   // 0 if all that was read until now is of the state in which the file was, kFileChanged if not, or

@@ -32,10 +32,14 @@ Shortage shortage_of(const Source& source, const Strip& strip, std::uint64_t n) 
 ReadElements read_elements(Source& source, const Strip& strip, std::uint64_t first, std::size_t n,
                            std::span<std::byte> buffer) {
   if (strip.gathered != nullptr && n != 0) return gather_elements(source, strip, first, n, buffer);
+  const auto n_whole = [&](std::size_t n_there) {
+    return std::min(n, static_cast<std::size_t>(whole_elements(n_there, strip.bits)));
+  };
+  const auto kept = source.kept(strip.offset_of(first));
+  if (!kept.empty()) return {kept.data(), n_whole(kept.size()), 0};
   const auto nbytes = static_cast<std::size_t>(strip.nbytes(n));
   const ReadResult read = source.read(strip.offset_of(first), buffer.first(nbytes));
-  const auto n_whole = static_cast<std::size_t>(whole_elements(read.nbytes, strip.bits));
-  return {buffer.data(), std::min(n, n_whole), read.error};
+  return {buffer.data(), n_whole(read.nbytes), read.error};
 }
 
 void drop_gathered(const Source& source, const Strip& strip) {

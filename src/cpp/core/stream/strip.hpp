@@ -48,7 +48,8 @@ struct ReadElements {
 };
 
 // Elements [first, first + n), packed and in order, as many of them as there are; `first` is a
-// multiple of eight, and `buffer` has room for all. Of gathered ones all are there or none is.
+// multiple of eight, and `buffer` has room for all. They are in it, or where the source keeps them.
+// Of gathered ones all are there or none is.
 ReadElements read_elements(Source& source, const Strip& strip, std::uint64_t first, std::size_t n,
                            std::span<std::byte> buffer);
 
