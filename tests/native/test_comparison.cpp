@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "core/layout/logical_elements.hpp"
 #include "file_states.hpp"
 #include "temporary_directory.hpp"
+#include "watched_system.hpp"
 
 namespace fastdump {
 namespace {
@@ -99,6 +101,36 @@ void test_list(Engine engine, int threads) {
   const Table table = make_table(comparison.results());
   CHECK_EQ(table.n_rows, static_cast<std::int64_t>(pairs.size()));
   for (const NamedColumn& column : table.columns) CHECK_EQ(column.column->size(), table.n_rows);
+}
+
+// A pair of small files takes an open, a read and a look at the state of either, and their
+// directories an open each.
+void test_calls_of_small_files() {
+  constexpr std::size_t kPairs = 20;
+  const TemporaryDirectory directory;
+  std::vector<TensorPair> pairs;
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    const std::string name = std::to_string(i);
+    const std::string a = directory.write("a/" + name, make_file(100 + i, value_a));
+    const std::string b = directory.write("b/" + name, make_file(100 + i, value_b));
+    // Two tensors of one file.
+    for (const std::size_t n : {100 + i, 50 + i}) {
+      pairs.push_back({float_place(a, n), float_place(b, n)});
+    }
+  }
+  std::map<tests::Call, std::size_t> n_calls;
+  const tests::WatchedSystem watched([&](tests::Call call, std::size_t) {
+    ++n_calls[call];
+    return tests::WatchedSystem::Verdict{};
+  });
+  Comparison comparison(pairs, options_for(Engine::automatic, 1));
+  finish(comparison);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    check_first(*comparison.results()[i].statistics, pairs[i].a.n_elements);
+  }
+  CHECK_EQ(n_calls[tests::Call::open], 2 * kPairs + 2);
+  CHECK_EQ(n_calls[tests::Call::read], 2 * kPairs);
+  CHECK_EQ(n_calls[tests::Call::status], 2 * kPairs);
 }
 
 std::shared_ptr<Source> open_shared(const std::string& path) {
@@ -274,6 +306,7 @@ int main() {
     test_shrunken_blocks(kChunk / 2, as_b);
     test_shrunken_blocks(kStart + kBlocked * 4 - 1, as_b);
   }
+  test_calls_of_small_files();
   test_two_guards();
   test_stop();
   return tests::exit_code();

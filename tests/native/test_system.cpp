@@ -13,6 +13,7 @@
 #include "core/errors.hpp"
 #include "core/io/directory.hpp"
 #include "core/io/file.hpp"
+#include "core/io/last_directory.hpp"
 #include "core/io/mapping.hpp"
 #include "core/tree/find_files.hpp"
 #include "file_states.hpp"
@@ -176,6 +177,51 @@ void test_no_probe_for_a_mapping() {
   CHECK(tree.real_name(0) == "Add.a.1.2.1700000000000000");
 }
 
+// A directory is opened once for the files that follow each other in it.
+void test_last_directory() {
+  const TemporaryDirectory directory;
+  directory.write("d/file", "x");
+  directory.write("d/other", "yz");
+  directory.write("e/file", "123");
+  const std::string d = directory.path() / "d";
+  const std::string e = directory.path() / "e";
+  std::size_t n_opened = 0;
+  std::size_t n_closed = 0;
+  std::size_t failing = SIZE_MAX;  // the number of the open that fails
+  int error = 0;
+  const WatchedSystem watched([&](Call call, std::size_t) {
+    if (call == Call::close) ++n_closed;
+    if (call != Call::open) return Verdict{};
+    return n_opened++ == failing ? Verdict{.error = error} : Verdict{};
+  });
+  LastDirectory last;
+  CHECK_EQ(last.open(d, "file")->size(), 1);
+  CHECK_EQ(last.open(d, "other")->size(), 2);
+  CHECK_EQ(last.open(d, "none")->error(), ENOENT);
+  CHECK_EQ(n_opened, 4U);
+  CHECK_EQ(last.open(e, "file")->size(), 3);
+  CHECK_EQ(last.open(d, "file")->size(), 1);
+  CHECK_EQ(n_opened, 8U);
+
+  // One that cannot be opened is not tried for each file.
+  failing = n_opened;
+  error = EACCES;
+  CHECK(!last.open(e, "file"));
+  CHECK(!last.open(e, "file"));
+  CHECK_EQ(n_opened, 9U);
+
+  // What is scarce may be there later; meanwhile nothing is kept open.
+  error = EMFILE;
+  for (const std::size_t number : {0U, 1U}) {
+    LastDirectory another;
+    failing = n_opened + number;
+    n_closed = 0;
+    CHECK(!another.open(e, "file"));
+    CHECK_EQ(n_closed, number);
+    CHECK_EQ(another.open(e, "file")->size(), 3);
+  }
+}
+
 }  // namespace
 }  // namespace fastdump
 
@@ -187,5 +233,6 @@ int main() {
   test_failures_of_single_calls();
   test_status();
   test_no_probe_for_a_mapping();
+  test_last_directory();
   return tests::exit_code();
 }

@@ -7,12 +7,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/active_tier.hpp"
 #include "core/compare/pair_pass.hpp"
 #include "core/concurrency/pipeline.hpp"
 #include "core/io/descriptors.hpp"
+#include "core/io/last_directory.hpp"
 #include "core/layout/logical_elements.hpp"
 #include "core/stream/stream_sizes.hpp"
 #include "kernels/fp_environment.hpp"
@@ -110,8 +112,17 @@ std::shared_ptr<Source> read_small_file(const File& file, FileState state) {
   return std::make_shared<Source>(std::move(bytes), read.nbytes);
 }
 
-OpenedSource open_source(const TensorPlace& place) {
-  File file(place.path.c_str());
+File open_file(const std::string& path, LastDirectory& last) {
+  const std::size_t end = path.rfind('/');
+  if (end != std::string::npos) {
+    const auto directory = std::string_view(path).substr(0, std::max<std::size_t>(end, 1));
+    if (auto opened = last.open(directory, path.c_str() + end + 1)) return *std::move(opened);
+  }
+  return File(path.c_str());
+}
+
+OpenedSource open_source(const TensorPlace& place, LastDirectory& last) {
+  File file = open_file(place.path, last);
   if (file.error() != 0) return {nullptr, file.error()};
   if (may_be_of_small_file(place)) {
     if (auto small = read_small_file(file, place.state)) return {std::move(small), 0};
@@ -154,8 +165,13 @@ class LastSources {
     }
     // The other one may be the first file of the same pair.
     last_ = 1 - last_;
-    slots_[last_] = {true, place.path, place.state, open_source(place)};
-    return slots_[last_].opened;
+    Slot& slot = slots_[last_];
+    slot.is_open = false;
+    slot.opened = open_source(place, slot.directory);
+    slot.path = place.path;
+    slot.state = place.state;
+    slot.is_open = true;
+    return slot.opened;
   }
 
  private:
@@ -164,14 +180,15 @@ class LastSources {
     std::string path;
     FileState state{};
     OpenedSource opened;
+    LastDirectory directory;
   };
 
   std::array<Slot, 2> slots_;
   std::size_t last_ = 0;
 };
 
-// The files of a pair, and those that were opened last.
-constexpr std::size_t kDescriptorsOfThread = 4;
+// The files of a pair, and those that were opened last with their directories.
+constexpr std::size_t kDescriptorsOfThread = 6;
 
 // One side of a pair as it is streamed. False if that is impossible, and the result says why.
 bool find_side(const TensorPlace& place, const char* name, const OpenedSource& opened,

@@ -1,13 +1,11 @@
-// Opens the files of a tree by their names in the directory that was opened last: a long path is
-// looked up once a directory, not once a file. For one thread.
+// Opens the files of a tree, those of one directory after another. For one thread.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "core/io/file.hpp"
+#include "core/io/last_directory.hpp"
 #include "core/tree/walk.hpp"
 
 namespace fastdump {
@@ -21,11 +19,8 @@ class FileOpener {
   File open(std::size_t file);
 
  private:
-  void close_directory();
-
   const FileTree& tree_;
-  std::optional<std::uint32_t> opened_;  // which directory_ is
-  File directory_;
+  LastDirectory last_;
   std::string path_;  // scratch
 };
 
