@@ -15,7 +15,8 @@ from fastdump._compare.coded import Coded, alike, coded_rows, coded_shapes, code
 from fastdump._compare.keys import Keys, bits_of, combined, joined, key_of
 from fastdump._compare.names import counter_of
 from fastdump._compare.sequence import where_counters_run
-from fastdump._table.arrow_column import column_of
+from fastdump._table.arrow_column import column_of, rows_of
+from fastdump._table.file_states import FileStates
 
 _TEXTS = st.lists(st.sampled_from([None, "", "a", "b", "Add"]), max_size=20)
 _SHAPES = st.lists(
@@ -151,3 +152,31 @@ def test_memory_of_a_pair() -> None:
         tracemalloc.stop()
     assert len(found) == n
     assert peak < 640 * n
+
+
+@given(_SHAPES, st.data())
+def test_rows_of_a_column(shapes: list[tuple[int, ...] | None], data: st.DataObject) -> None:
+    rows = range(len(shapes))
+    begin, end = (data.draw(st.integers(0, len(shapes))) for _ in range(2))
+    some = data.draw(st.sampled_from([list(rows[begin:end]), data.draw(st.permutations(rows))]))
+    found = rows_of(column_of(shapes, "shape"), np.array(some, np.int64))
+    expected = [shapes[row] for row in some]
+    assert [None if shape is None else tuple(shape) for shape in found.to_pylist()] == expected
+    assert _objects(coded_shapes(found)) == expected
+
+
+@pytest.mark.parametrize("rows", [[], [2], [1, 2, 3], [0, 2, 1, 3], [3, 2, 1, 0], [1, 1, 3]])
+def test_rows_of_a_column_of_texts(rows: list[int]) -> None:
+    found = rows_of(column_of(list("abcd"), "text"), np.array(rows, np.int64))
+    assert found.to_pylist() == ["abcd"[row] for row in rows]
+
+
+def test_states_of_files() -> None:
+    paths = column_of(["a", "b", "b", "c"], "text")
+    states = FileStates(paths, column_of([1, 2, 2, None], "integer"))
+    assert states.of_all(paths).tolist() == [1, 2, 2, 0]
+    assert states.of_all(column_of(["a", "b", "b", "c"], "text")).tolist() == [1, 2, 2, 0]
+    assert states.of_all(paths.slice(1, 3)).tolist() == [2, 2, 0]
+    assert states.of_all(column_of(["c", "d", "b", "a"], "text")).tolist() == [0, 0, 2, 1]
+    of_two = FileStates(paths.slice(1, 2), column_of([2, 2], "integer"))
+    assert of_two.of_all(paths.slice(2, 2)).tolist() == [2, 0]

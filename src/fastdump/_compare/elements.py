@@ -21,11 +21,12 @@ from fastdump._compare.tensors import BITS, Tensors
 from fastdump._compare.tolerances import Tolerance, Tolerances
 from fastdump._progress import INTERVAL_S
 from fastdump._table.arrow_column import (
+    as_slice,
     boolean_array,
     integer_array,
     is_null,
     real_array,
-    text_list,
+    text_objects,
     values,
 )
 from fastdump.errors import DumpFormatError, LayoutError, UnsupportedDTypeError
@@ -201,10 +202,12 @@ class ElementComparison:
 
     def _store(self, rows: NDArray[np.int64], table: Table) -> None:
         [batch] = table.combine_chunks().to_batches()
-        done = np.flatnonzero(~is_null(batch.column("status")))
+        done = as_slice(np.flatnonzero(~is_null(batch.column("status"))))
+        chosen = rows[done]
+        into = as_slice(chosen)
         for name in self.metrics.reals:
             if name in batch.column_names:
-                self.metrics.reals[name][rows[done]] = real_array(batch.column(name))[done]
+                self.metrics.reals[name][into] = real_array(batch.column(name))[done]
         for name, (numbers, known) in self.metrics.integers.items():
             column = batch.column(name)
             if name == "ulp_max":
@@ -214,11 +217,10 @@ class ElementComparison:
                 found = boolean_array(column).astype(np.int64)
             else:
                 found = integer_array(column)
-            numbers[rows[done]] = found[done]
-            known[rows[done]] = ~is_null(column)[done]
-        chosen = rows[done]
+            numbers[into] = found[done]
+            known[into] = ~is_null(column)[done]
         for texts, name in ((self.metrics.status, "status"), (self.metrics.note, "note")):
-            texts[chosen] = np.array(text_list(batch.column(name)), object)[done]
+            texts[into] = text_objects(batch.column(name))[done]
         for row in chosen[self._headers_tell_more(chosen)].tolist():
             self.metrics.status[row], self.metrics.note[row] = self._with_headers(
                 row, self.metrics.status[row], self.metrics.note[row]

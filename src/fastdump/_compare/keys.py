@@ -43,6 +43,8 @@ def ranks(numbers: Integers) -> tuple[Integers, int]:
         from_least = numbers - least
         is_there = np.zeros(largest - least + 1, np.bool_)
         is_there[from_least] = True
+        if is_there.all():
+            return from_least, len(is_there)
         rank = np.cumsum(is_there) - 1
         return rank[from_least], int(rank[-1]) + 1
     distinct, found = np.unique(numbers, return_inverse=True)

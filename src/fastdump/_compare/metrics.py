@@ -72,16 +72,19 @@ class Metrics:
 
         Columns take the place of the arrays: of many pairs, there is no room for both.
         """
-        is_pair = pairs >= 0
+        are_all = len(pairs) == len(self) and bool((pairs == np.arange(len(pairs))).all())
+
+        def taken(values: NDArray[Any], null: float) -> NDArray[Any]:
+            return values if are_all else np.append(values, values.dtype.type(null))[pairs]
+
         columns = {}
         for name in list(self.reals):
-            taken = np.append(self.reals.pop(name), np.nan)[pairs]
-            columns[name] = column_with_nulls(taken, ~np.isnan(taken))
+            reals = taken(self.reals.pop(name), np.nan)
+            columns[name] = column_with_nulls(reals, ~np.isnan(reals))
         for name in list(self.integers):
             numbers, known = self.integers.pop(name)
             values = numbers.astype(np.bool_) if name == "bit_equal" else numbers
-            taken = np.append(values, values.dtype.type(0))[pairs]
-            columns[name] = column_with_nulls(taken, np.append(known, False)[pairs] & is_pair)
+            columns[name] = column_with_nulls(taken(values, 0), taken(known, 0))
         return columns
 
 

@@ -13,7 +13,14 @@ from fastdump import _core
 from fastdump._compare.coded import coded_shapes, coded_text
 from fastdump._compare.logical_order import ORDERS, Stored
 from fastdump._compare.side import Side
-from fastdump._table.arrow_column import NULL_CODE, at_rows, integer_array, is_in, is_null, values
+from fastdump._table.arrow_column import (
+    NULL_CODE,
+    integer_array,
+    is_in,
+    is_null,
+    rows_of,
+    values,
+)
 from fastdump._table.tensor_places import places
 from fastdump._tensor.tensor import Tensor
 
@@ -34,9 +41,6 @@ class Tensors:
 
     def __init__(self, side: Side, rows: NDArray[np.int64]) -> None:
         self._table, self._rows = side.table, rows
-        # Rows are not taken where all are there, in order.
-        n_rows = side.batch.num_rows
-        self._is_whole = len(rows) == n_rows and bool((rows == np.arange(n_rows)).all())
         self.dtype = coded_text(self._column("dtype"))
         self.format = coded_text(self._column("format"))
         self.status = coded_text(self._column("status"))
@@ -57,8 +61,7 @@ class Tensors:
 
     def _column(self, name: str) -> Array:
         """Return a column of all pairs."""
-        column = self._table.batch.column(name)
-        return column if self._is_whole else at_rows(column, self._rows)
+        return rows_of(self._table.batch.column(name), self._rows)
 
     def is_status(self, status: str) -> NDArray[np.bool_]:
         """Return which tensors have a status, according to headers."""
@@ -67,7 +70,7 @@ class Tensors:
     @cached_property
     def _states(self) -> NDArray[np.int64]:
         """State of the file of each row."""
-        return self._table.file_states.of_all(self._column("path"))
+        return self._table.file_states.of_all(self._table.batch.column("path"))[self._rows]
 
     def places(
         self, rows: NDArray[np.int64], layouts: Mapping[int, _core.HostLayout]
@@ -81,17 +84,20 @@ class Tensors:
         layouts
             How elements become a host array, by position in `rows`.
         """
-        chosen, column = self._rows[rows], self._table.batch.column
+        taken = self._rows[rows]
+        paths, offsets, shapes = (
+            rows_of(self._table.batch.column(name), taken) for name in ("path", "offset", "shape")
+        )
         codes, names = self.dtype.codes[rows].astype(np.int64), self.dtype.values
         bits = np.array([*(BITS.get(name, 8) for name in names), 8], np.int64)[codes]
         return places(
             self._table.root or "",
-            at_rows(column("path"), chosen),
+            paths,
             states=self._states[rows],
-            offsets=integer_array(at_rows(column("offset"), chosen)),
+            offsets=integer_array(offsets),
             dtypes=np.where(codes == NULL_CODE, len(names), codes),
             dtype_names=[*names, ""],
-            n_elements=_n_elements(at_rows(column("shape"), chosen), self.nbytes[rows], bits),
+            n_elements=_n_elements(shapes, self.nbytes[rows], bits),
             layouts=layouts,
         )
 

@@ -131,6 +131,27 @@ def shared_values(column: Array, dtype: type[np.generic]) -> NDArray[Any]:
     return np.frombuffer(memory, dtype)
 
 
+def is_same_memory(a: Array, b: Array) -> bool:
+    """Tell whether two text columns are the same rows of the same memory, and so equal."""
+    if len(a) != len(b) or a.type != b.type:
+        return False
+    (array_a, _capsule_a), (array_b, _capsule_b) = exported(a), exported(b)
+    return (array_a.offset, *array_a.buffers[:3]) == (array_b.offset, *array_b.buffers[:3])
+
+
+def as_slice(rows: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Return rows as a slice if each is the next one: arrays copy slices faster."""
+    if len(rows) and (np.diff(rows) == 1).all():
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
+
+
+def rows_of(column: Array, rows: NDArray[np.int64]) -> Array:
+    """Return some rows of a column, without a copy if each is the next one."""
+    found = as_slice(rows)
+    return column.slice(found.start, len(rows)) if isinstance(found, slice) else column.take(rows)
+
+
 def shared_integers(column: Array, *, null: int = 0) -> NDArray[np.int64]:
     """Return what `integer_array` does, not to be changed: no copy where there is no null."""
     return _shared(column, np.int64, null)
@@ -185,10 +206,15 @@ def at_rows(column: _Column, rows: NDArray[np.integer[Any]]) -> _Column:
 
 def text_list(column: Array) -> list[str | None]:
     """Return a text column, None for null; equal texts are one object."""
+    found: list[str | None] = text_objects(column).tolist()
+    return found
+
+
+def text_objects(column: Array) -> NDArray[np.object_]:
+    """Return what `text_list` does as an array."""
     codes, texts = codes_of(column)
     # The last element is the one that NULL_CODE selects.
-    found: list[str | None] = np.array([*texts, None], object)[codes].tolist()
-    return found
+    return np.array([*texts, None], object)[codes]
 
 
 def shape_list(column: Array) -> list[tuple[int, ...] | None]:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._table.arrow_column import codes_of, integer_array, is_null, joined, text_codes
+from fastdump._table.arrow_column import (
+    codes_of,
+    integer_array,
+    is_null,
+    is_same_memory,
+    joined,
+    text_codes,
+)
 from fastdump._table.buffers import column_with_nulls
 
 if TYPE_CHECKING:
@@ -54,6 +61,8 @@ class FileStates:
         if self._columns is None or not len(paths):
             return np.zeros(len(paths), np.int64)
         known_paths, states = self._columns
+        if is_same_memory(known_paths, paths):
+            return integer_array(states)
         codes = text_codes(joined((known_paths, paths)))
         of_code = np.zeros(codes.max(initial=0) + 1, np.int64)
         of_code[codes[: len(known_paths)]] = integer_array(states)

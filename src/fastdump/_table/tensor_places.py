@@ -64,7 +64,8 @@ def _encoded(root: str, paths: Array) -> tuple[bytes, bytes, NDArray[np.int64]]:
     array, _capsule = exported(paths)
     ends = part_ends(array, paths.type).astype(np.int64)
     texts = buffer_bytes(array.buffers[2], int(ends[0]), int(ends[-1] - ends[0])).tobytes()
-    if b"\\x" not in texts:
+    # Most have no backslash at all, which is found far faster.
+    if b"\\" not in texts or b"\\x" not in texts:
         return os.fsencode(os.path.join(root, "")), texts, ends[1:] - ends[0]  # noqa: PTH118
     # What is shown may stand for other bytes.
     found = [os.fsencode(file_of(root, shown)) for shown in paths.to_pylist()]
