@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 from arro3.core import list_flatten, list_offsets
 
-from fastdump._compare.keys import Keys, combined, ranks
+from fastdump._compare.keys import Keys, combined, first_rows, ranks
 from fastdump._table.arrow_column import (
     NULL_CODE,
     coded_column,
@@ -89,12 +89,7 @@ def coded_shapes(column: Array) -> Coded[tuple[int, ...]]:
         of_axis = np.zeros(len(n_axes), np.int64)
         of_axis[has_axis], _ = ranks(dims[ends[has_axis] + axis])
         columns.append(of_axis)
-    none = np.empty(0, np.int64)
-    _, first, codes = np.unique(
-        combined(*(Keys(column, none) for column in columns)).a,
-        return_index=True,
-        return_inverse=True,
-    )
+    codes, first = _distinct(*columns)
     shapes = [
         None if n_axes[row] < 0 else tuple(dims[ends[row] : ends[row] + n_axes[row]].tolist())
         for row in first.tolist()
@@ -102,11 +97,16 @@ def coded_shapes(column: Array) -> Coded[tuple[int, ...]]:
     return Coded(codes, list(range(len(shapes)))).rewritten(shapes.__getitem__)
 
 
+def _distinct(*columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for each row the number of the distinct one that it is, and the first row of each."""
+    none = np.empty(0, np.int64)
+    codes, n = ranks(combined(*(Keys(column, none) for column in columns)).a)
+    return codes, first_rows(codes, n)
+
+
 def coded_rows(*columns: Coded[_Value]) -> Coded[tuple[_Value | None, ...]]:
     """Return rows of several columns as values."""
-    none = np.empty(0, np.int64)
-    key = combined(*(Keys(column.codes.astype(np.int64), none) for column in columns)).a
-    _, first, codes = np.unique(key, return_index=True, return_inverse=True)
+    codes, first = _distinct(*(column.codes.astype(np.int64) for column in columns))
     return Coded(codes, [tuple(column[row] for column in columns) for row in first.tolist()])
 
 

@@ -67,12 +67,18 @@ def combined(*columns: Keys) -> Keys:
     return Keys(key[:n_a], key[n_a:])
 
 
-def by_appearance(numbers: Integers) -> Integers:
-    """Return integers that are equal where numbers are: 0 for the first, and so on."""
-    rank, n = ranks(numbers)
+def first_rows(rank: Integers, n: int) -> Integers:
+    """Return the first row of each of the numbers from 0 to before `n`, all of which are there."""
     first = np.empty(n, np.int64)
     # Of several values for one place the last remains.
     first[rank[::-1]] = np.arange(len(rank))[::-1]
+    return first
+
+
+def by_appearance(numbers: Integers) -> Integers:
+    """Return integers that are equal where numbers are: 0 for the first, and so on."""
+    rank, n = ranks(numbers)
+    first = first_rows(rank, n)
     number = np.empty(n, np.int64)
     number[np.argsort(first)] = np.arange(n)
     return number[rank]
@@ -96,6 +102,8 @@ def bits_of(reals: NDArray[np.float64]) -> Integers:
 
 def occurrences(key: Integers) -> Integers:
     """Return for each row how many earlier rows have the same key."""
+    if ranks(key)[1] == len(key):
+        return np.zeros(len(key), np.int64)
     order = np.argsort(key, kind="stable")
     in_order = key[order]
     is_first = np.ones(len(key), np.bool_)

@@ -18,7 +18,7 @@ from fastdump._compare.coded import (
 )
 from fastdump._compare.extent import Extents, are_alike
 from fastdump._compare.fusion import original_outputs, parts_of
-from fastdump._compare.keys import Keys, Masks, combined, joined
+from fastdump._compare.keys import Keys, Masks, by_appearance, combined, joined
 from fastdump._compare.mapping import tensor_of
 from fastdump._compare.names import (
     counter_of,
@@ -144,8 +144,7 @@ class _Columns:
         firsts = [column[begins] for column in columns]
         empty = np.zeros(0, np.int64)
         key = combined(*(Keys(first, empty) for first in firsts)).a
-        _, first, number = np.unique(key, return_index=True, return_inverse=True)
-        return np.asarray(np.argsort(np.argsort(first))[number][run], np.int64)
+        return np.asarray(by_appearance(key)[run], np.int64)
 
     def tensor(self, row: int) -> tuple[str | None, int]:
         """Return what tells the tensor of a row from others of its operator."""
