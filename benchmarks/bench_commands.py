@@ -11,9 +11,9 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import fastdump
-from benchmarks.dump_files import write_chains
+from benchmarks.dump_files import write_chains, write_small_files
 from benchmarks.report import Report, Requirement, Row
-from benchmarks.scale import N_COMMAND_FILES, ROUNDS
+from benchmarks.scale import N_COMMAND_FILES, N_COMPARED_FILES, ROUNDS, THREADS
 from benchmarks.side_by_side import side_by_side
 from fastdump._cli import main
 from fastdump._scan import TableScan
@@ -93,17 +93,41 @@ def test_command(
     )
 
 
-def test_compare(benchmark: BenchmarkFixture, report: Report, dump: Path, directory: Path) -> None:
-    """Of a dump and a copy of it, beside the statistics of both."""
-    other = directory / "commands_b"
-    shutil.copytree(dump, other)
+@pytest.fixture(scope="module")
+def larger_files(directory: Path) -> Iterator[Path]:
+    root = directory / "larger_files"
+    root.mkdir()
     try:
-        n_pairs = len(fastdump.compare(dump, other))
+        write_small_files(root, N_COMPARED_FILES, 16 << 10)
+        yield root
+    finally:
+        shutil.rmtree(root)
+
+
+@pytest.mark.parametrize(
+    ("files", "size"), [("dump", "0.3 to 1.9 KiB each"), ("larger_files", "16 KiB each")]
+)
+@pytest.mark.parametrize("threads", THREADS)
+def test_compare(
+    benchmark: BenchmarkFixture,
+    report: Report,
+    request: pytest.FixtureRequest,
+    directory: Path,
+    files: str,
+    size: str,
+    threads: int,
+) -> None:
+    """Of a dump and a copy of it, beside the statistics of both."""
+    one: Path = request.getfixturevalue(files)
+    other = directory / f"{files}_b"
+    shutil.copytree(one, other)
+    try:
+        n_pairs = len(fastdump.compare(one, other))
         timings = side_by_side(
             benchmark,
             ROUNDS,
-            ("compare", lambda: fastdump.compare(dump, other)),
-            {"statistics": lambda: (fastdump.stats(dump), fastdump.stats(other))},
+            ("compare", lambda: fastdump.compare(one, other, threads=threads)),
+            {"statistics": lambda: [fastdump.stats(a, threads=threads) for a in (one, other)]},
         )
     finally:
         shutil.rmtree(other)
@@ -113,7 +137,8 @@ def test_compare(benchmark: BenchmarkFixture, report: Report, dump: Path, direct
         Row(
             section="commands",
             what=f"compare, {n_pairs:,} pairs",
-            size="0.3 to 1.9 KiB each",
+            size=size,
+            threads=threads,
             other=f"{times:.2f} x stats of both",
             aim=[Requirement("at most 1.5", round(times, 1) <= 1.5)],
         ),
