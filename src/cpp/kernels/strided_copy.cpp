@@ -23,6 +23,12 @@ constexpr std::size_t kRunFromBytes = std::size_t{16} << 10;
 // cache when their neighbours complete them.
 constexpr std::size_t kTilesFromBytes = std::size_t{1} << 10;
 
+// Processors do not fetch ahead beyond a page by themselves. Of a tile's rows that follow each
+// other in `from`, so many bytes ahead are asked for; of others, which lie in pages of their own,
+// those of the next tile.
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kNearAhead = 8192;
+
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kRegisterBytes = 16;
 
@@ -118,6 +124,9 @@ inline Register load(const std::byte* from) {
   return value;
 }
 
+// Beyond the end it asks for nothing.
+inline void prefetch(const std::byte* from) { __builtin_prefetch(from, 0, 2); }
+
 template <class T>
 inline void copy_element(const std::byte* from, std::byte* to) {
   T element;
@@ -191,8 +200,9 @@ class Box {
   int n_dims_ = 0;
 };
 
-// Calls copy(from, to) for every place of the box; in blocks of n_to places that are next to each
-// other in `to` by n_from that are next to each other in `from`.
+// Calls copy(from, to, ahead) for every place of the box; in blocks of n_to places that are next to
+// each other in `to` by n_from that are next to each other in `from`. `ahead` is how far from
+// `from` the place lies that has the same position in the next block.
 template <class Copy>
 void for_each_place(const std::byte* from, std::byte* to, Box box, std::size_t n_to,
                     std::size_t n_from, const Copy& copy) {
@@ -209,7 +219,8 @@ void for_each_place(const std::byte* from, std::byte* to, Box box, std::size_t n
         const std::size_t end_column = columns.n - column < n_to ? columns.n : column + n_to;
         for (std::size_t i = row; i < end_row; ++i) {
           for (std::size_t j = column; j < end_column; ++j) {
-            copy(from + i * rows.from + j * columns.from, to + i * rows.to + j * columns.to);
+            copy(from + i * rows.from + j * columns.from, to + i * rows.to + j * columns.to,
+                 n_to * columns.from);
           }
         }
       }
@@ -236,7 +247,8 @@ void for_each_place(const std::byte* from, std::byte* to, Box box, std::size_t n
 template <Destination kDestination, std::size_t kNbytes>
 void copy_runs_of(const std::byte* from, std::byte* to, const Box& box) {
   for_each_place(from, to, box, at_least_one(kRunToBytes / kNbytes), kRunFromBytes / kNbytes,
-                 [](const std::byte* run, std::byte* out) {
+                 [](const std::byte* run, std::byte* out, std::size_t ahead) {
+                   prefetch(run + ahead);
                    for (std::size_t i = 0; i < kNbytes; i += kRegisterBytes) {
                      store<kDestination>(out + i, load(run + i));
                    }
@@ -257,7 +269,9 @@ void copy_runs(const std::byte* from, std::byte* to, const Box& box, std::size_t
     default:
       for_each_place(from, to, box, at_least_one(kRunToBytes / nbytes),
                      at_least_one(kRunFromBytes / nbytes),
-                     [=](const std::byte* run, std::byte* out) { std::memcpy(out, run, nbytes); });
+                     [=](const std::byte* run, std::byte* out, std::size_t) {
+                       std::memcpy(out, run, nbytes);
+                     });
   }
 }
 
@@ -285,7 +299,8 @@ inline void transpose_square(const std::byte* from, std::size_t row_from, std::b
 
 // `rows` lie together in `to`, `columns` in `from`.
 template <class T, Destination kDestination>
-void transpose(const std::byte* from, std::byte* to, CopyDim rows, CopyDim columns) {
+void transpose(const std::byte* from, std::byte* to, CopyDim rows, CopyDim columns,
+               std::size_t ahead) {
   constexpr std::size_t kN = kRegisterBytes / sizeof(T);
   if (rows.n < kN || columns.n < kN) {
     for (std::size_t j = 0; j < columns.n; ++j) {
@@ -309,7 +324,9 @@ void transpose(const std::byte* from, std::byte* to, CopyDim rows, CopyDim colum
       const std::size_t column = columns.n - j < kN ? columns.n - kN : j;
       for (std::size_t i = begin; i < end; i += kN) {
         const std::size_t row = rows.n - i < kN ? rows.n - kN : i;
-        transpose_square<T, kDestination>(from + row * rows.from + column * columns.from, rows.from,
+        const std::byte* square = from + row * rows.from + column * columns.from;
+        for (std::size_t k = 0; j == 0 && k < kN; ++k) prefetch(square + k * rows.from + ahead);
+        transpose_square<T, kDestination>(square, rows.from,
                                           to + row * rows.to + column * columns.to, columns.to);
       }
     }
@@ -321,16 +338,18 @@ void copy_transposed(const std::byte* from, std::byte* to, const Box& box, CopyD
                      CopyDim columns) {
   const std::size_t n_to = at_least_one(kRunToBytes / sizeof(T) / rows.n / columns.n);
   const std::size_t n_from = at_least_one(kTilesFromBytes / sizeof(T) / columns.n);
-  for_each_place(from, to, box, n_to, n_from, [=](const std::byte* tile, std::byte* out) {
-    transpose<T, kDestination>(tile, out, rows, columns);
-  });
+  const bool is_near = rows.from < kPageBytes;
+  for_each_place(
+      from, to, box, n_to, n_from, [=](const std::byte* tile, std::byte* out, std::size_t ahead) {
+        transpose<T, kDestination>(tile, out, rows, columns, is_near ? kNearAhead : ahead);
+      });
 }
 
 // ---- scattered: in `from`, or in `to`, no elements lie together
 
 template <class T>
 void copy_scattered(const std::byte* from, std::byte* to, const Box& box, CopyDim line) {
-  for_each_place(from, to, box, 1, 1, [=](const std::byte* start, std::byte* out) {
+  for_each_place(from, to, box, 1, 1, [=](const std::byte* start, std::byte* out, std::size_t) {
     for (std::size_t i = 0; i < line.n; ++i) {
       copy_element<T>(start + i * line.from, out + i * line.to);
     }
