@@ -65,6 +65,18 @@ std::size_t extent(const std::vector<CopyDim>& dims, std::size_t CopyDim::* stri
   return last + 1;
 }
 
+// Copies a box as told, to a place that is `shift` bytes from an aligned one.
+void check_copy(std::mt19937& random, const std::vector<CopyDim>& dims, std::size_t element_nbytes,
+                std::size_t shift, Destination destination) {
+  const auto from = random_bytes(random, extent(dims, &CopyDim::from) * element_nbytes);
+  auto to = random_bytes(random, extent(dims, &CopyDim::to) * element_nbytes + shift);
+  auto expected = to;
+  copy_slowly(from.data(), expected.data() + shift, dims, element_nbytes);
+  kernels::copy_strided(from.data(), to.data() + shift, dims.data(), static_cast<int>(dims.size()),
+                        element_nbytes, destination);
+  CHECK(to == expected);
+}
+
 // Both sides hold the same box, each with its dimensions in an order of its own and with gaps.
 void test_box(std::mt19937& random, std::size_t element_nbytes, Destination destination) {
   std::vector<CopyDim> dims(random() % 5);
@@ -82,16 +94,30 @@ void test_box(std::mt19937& random, std::size_t element_nbytes, Destination dest
     }
   }
   std::shuffle(dims.begin(), dims.end(), random);
-  const std::size_t n_to = extent(dims, &CopyDim::to);
-  if (n_to > 200000 || extent(dims, &CopyDim::from) > 200000) return;
-  const auto from = random_bytes(random, extent(dims, &CopyDim::from) * element_nbytes);
+  if (extent(dims, &CopyDim::to) > 200000 || extent(dims, &CopyDim::from) > 200000) return;
   const std::size_t shift = random() % 34 < 17 ? 0 : random() % 17;
-  auto to = random_bytes(random, n_to * element_nbytes + shift);
-  auto expected = to;
-  copy_slowly(from.data(), expected.data() + shift, dims, element_nbytes);
-  kernels::copy_strided(from.data(), to.data() + shift, dims.data(), static_cast<int>(dims.size()),
-                        element_nbytes, destination);
-  CHECK(to == expected);
+  check_copy(random, dims, element_nbytes, shift, destination);
+}
+
+// Columns whose lines of 64 bytes begin at the same row, or at the next: these are streamed whole.
+void test_streamed_lines() {
+  std::mt19937 random(2);
+  for (const std::size_t element_nbytes : {1UL, 2UL, 4UL, 8UL}) {
+    const std::size_t line = 64 / element_nbytes;
+    for (const std::size_t n_rows : {4 * line, 5 * line + 3, 11 * line - 1}) {
+      for (const std::size_t n_columns : {16UL, 19UL, 40UL}) {
+        for (const std::size_t gap : {0UL, line, 2 * line + line / 2}) {
+          const std::size_t column_to = (n_rows + line - 1) / line * line + gap;
+          const std::vector<CopyDim> dims = {{n_rows, n_columns, 1},
+                                             {n_columns, 1, column_to},
+                                             {3, n_rows * n_columns + 1, n_columns * column_to}};
+          for (const std::size_t shift : {0UL, 16UL, 48UL, 5UL}) {
+            check_copy(random, dims, element_nbytes, shift, Destination::streamed);
+          }
+        }
+      }
+    }
+  }
 }
 
 void test_boxes() {
@@ -224,6 +250,7 @@ void test_hostile() {
 int main() {
   using namespace fastdump;
   test_boxes();
+  test_streamed_lines();
   test_places();
   for (const Case& test : std::initializer_list<Case>{
            {kNc1hwc0, {2, 2, 5, 7, 16}, {2, 19, 5, 7}},

@@ -65,7 +65,8 @@ inline Register high_halves(Register a, Register b, std::uint64_t) {
 }
 
 // A line that is streamed whole is not read before it is written, which saves a third of the
-// traffic; one that is streamed in parts costs more than it saves.
+// traffic. One whose parts are streamed one by one, others between them, takes up to ten times as
+// long as one that is not streamed.
 template <Destination kDestination>
 inline void store(std::byte* to, Register value) {
   if constexpr (kDestination == Destination::streamed) {
@@ -280,7 +281,7 @@ void copy_runs(const std::byte* from, std::byte* to, const Box& box, std::size_t
 // A square of as many elements as a register holds. To interleave the first half of its rows with
 // the second is one step of a perfect shuffle; as many steps as there are bits in the number of
 // rows transpose it.
-template <class T, Destination kDestination>
+template <class T>
 inline void transpose_square(const std::byte* from, std::size_t row_from, std::byte* to,
                              std::size_t row_to) {
   constexpr std::size_t kN = kRegisterBytes / sizeof(T);
@@ -294,10 +295,40 @@ inline void transpose_square(const std::byte* from, std::size_t row_from, std::b
     }
     for (std::size_t i = 0; i < kN; ++i) rows[i] = shuffled[i];
   }
-  for (std::size_t i = 0; i < kN; ++i) store<kDestination>(to + i * row_to, rows[i]);
+  for (std::size_t i = 0; i < kN; ++i) store<Destination::cached>(to + i * row_to, rows[i]);
 }
 
-// `rows` lie together in `to`, `columns` in `from`.
+// Asks for the first element of each row of a square that is transposed later.
+template <std::size_t kN>
+inline void prefetch_square(const std::byte* from, std::size_t row_from) {
+  for (std::size_t i = 0; i < kN; ++i) prefetch(from + i * row_from);
+}
+
+// As many rows as a line of `to` has elements; lines begin with the first in all columns. Those of
+// a square's columns are put together before they are streamed, each at once.
+template <class T>
+void transpose_lines(const std::byte* from, std::byte* to, CopyDim rows, CopyDim columns,
+                     std::size_t ahead) {
+  constexpr std::size_t kN = kRegisterBytes / sizeof(T);
+  alignas(kLineBytes) std::byte lines[kN * kLineBytes];
+  for (std::size_t j = 0; j < columns.n; j += kN) {
+    // The last square overlaps the one before it: rather than a smaller one, the same again.
+    const std::size_t column = columns.n - j < kN ? columns.n - kN : j;
+    for (std::size_t i = 0; i < kLineBytes / sizeof(T); i += kN) {
+      const std::byte* square = from + i * rows.from + column * columns.from;
+      if (j == 0) prefetch_square<kN>(square + ahead, rows.from);
+      transpose_square<T>(square, rows.from, lines + i * sizeof(T), kLineBytes);
+    }
+    for (std::size_t i = 0; i < kN; ++i) {
+      std::byte* line = to + (column + i) * columns.to;
+      for (std::size_t k = 0; k < kLineBytes; k += kRegisterBytes) {
+        store<Destination::streamed>(line + k, load(lines + i * kLineBytes + k));
+      }
+    }
+  }
+}
+
+// `rows` lie together in `to`, `columns` in `from`; `ahead` of them lies what is transposed later.
 template <class T, Destination kDestination>
 void transpose(const std::byte* from, std::byte* to, CopyDim rows, CopyDim columns,
                std::size_t ahead) {
@@ -310,24 +341,27 @@ void transpose(const std::byte* from, std::byte* to, CopyDim rows, CopyDim colum
     }
     return;
   }
-  // Strips of rows end where lines of `to` do, if they do so at the same row in all columns.
-  // Streamed lines want to be finished; others profit from more lines in a row, which are fetched
-  // ahead.
-  constexpr std::size_t kStripBytes =
-      kDestination == Destination::streamed ? kLineBytes : 8 * kLineBytes;
+  // Strips of rows end where lines of `to` do, if they do so at the same row in all columns. Lines
+  // that are not streamed profit from more of them in a row, which are fetched ahead.
+  constexpr bool kStreams = kDestination == Destination::streamed;
+  constexpr std::size_t kStripBytes = kStreams ? kLineBytes : 8 * kLineBytes;
   const std::size_t behind_line = reinterpret_cast<std::uintptr_t>(to) % kLineBytes;
   std::size_t end = (kLineBytes - behind_line + kStripBytes) / sizeof(T);
   for (std::size_t begin = 0; begin < rows.n; begin = end, end += kStripBytes / sizeof(T)) {
     if (end > rows.n) end = rows.n;
+    if (kStreams && begin != 0 && (end - begin) * sizeof(T) == kLineBytes) {
+      transpose_lines<T>(from + begin * rows.from, to + begin * rows.to, rows, columns, ahead);
+      continue;
+    }
     for (std::size_t j = 0; j < columns.n; j += kN) {
-      // The last square overlaps the one before it: rather than a smaller one, the same again.
+      // As above.
       const std::size_t column = columns.n - j < kN ? columns.n - kN : j;
       for (std::size_t i = begin; i < end; i += kN) {
         const std::size_t row = rows.n - i < kN ? rows.n - kN : i;
         const std::byte* square = from + row * rows.from + column * columns.from;
-        for (std::size_t k = 0; j == 0 && k < kN; ++k) prefetch(square + k * rows.from + ahead);
-        transpose_square<T, kDestination>(square, rows.from,
-                                          to + row * rows.to + column * columns.to, columns.to);
+        if (j == 0) prefetch_square<kN>(square + ahead, rows.from);
+        transpose_square<T>(square, rows.from, to + row * rows.to + column * columns.to,
+                            columns.to);
       }
     }
   }
@@ -379,8 +413,8 @@ void copy_box(const std::byte* from, std::byte* to, Box box, Destination destina
     return;
   }
   const CopyDim columns = box.take(nearest_from);
-  // A CPU collects the parts of a few lines only: of as many as a square of larger elements has.
-  streamed &= sizeof(T) > 1 && nearest.n * sizeof(T) >= kRunToBytes;
+  // Whole lines, that is, which begin at the same row in all columns.
+  streamed &= columns.to % kLineBytes == 0 && nearest.n * sizeof(T) >= kRunToBytes;
   if (streamed) {
     copy_transposed<T, Destination::streamed>(from, to, box, nearest, columns);
   } else {
