@@ -13,8 +13,10 @@ namespace fastdump::kernels {
 namespace {
 
 // So many bytes that lie together in `to` are finished before others are begun: lines of the cache
-// are then written once and whole, whatever the distance of the next ones ...
+// are then written once and whole, whatever the distance of the next ones; more of what no cache
+// keeps, which lies in more pages than a CPU knows at a time ...
 constexpr std::size_t kRunToBytes = 256;
+constexpr std::size_t kFarRunToBytes = 512;
 // ... and so many that lie together in `from` are read before others: they are fetched ahead, and
 // few pages are in use at a time.
 constexpr std::size_t kRunFromBytes = std::size_t{16} << 10;
@@ -246,8 +248,8 @@ void for_each_place(const std::byte* from, std::byte* to, Box box, std::size_t n
 // ---- runs: elements lie together on both sides
 
 template <Destination kDestination, std::size_t kNbytes>
-void copy_runs_of(const std::byte* from, std::byte* to, const Box& box) {
-  for_each_place(from, to, box, at_least_one(kRunToBytes / kNbytes), kRunFromBytes / kNbytes,
+void copy_runs_of(const std::byte* from, std::byte* to, const Box& box, std::size_t to_nbytes) {
+  for_each_place(from, to, box, to_nbytes / kNbytes, kRunFromBytes / kNbytes,
                  [](const std::byte* run, std::byte* out, std::size_t ahead) {
                    prefetch(run + ahead);
                    for (std::size_t i = 0; i < kNbytes; i += kRegisterBytes) {
@@ -257,18 +259,19 @@ void copy_runs_of(const std::byte* from, std::byte* to, const Box& box) {
 }
 
 template <Destination kDestination>
-void copy_runs(const std::byte* from, std::byte* to, const Box& box, std::size_t nbytes) {
+void copy_runs(const std::byte* from, std::byte* to, const Box& box, std::size_t nbytes,
+               std::size_t to_nbytes) {
   switch (nbytes) {
     case 16:
-      return copy_runs_of<kDestination, 16>(from, to, box);
+      return copy_runs_of<kDestination, 16>(from, to, box, to_nbytes);
     case 32:
-      return copy_runs_of<kDestination, 32>(from, to, box);
+      return copy_runs_of<kDestination, 32>(from, to, box, to_nbytes);
     case 64:
-      return copy_runs_of<kDestination, 64>(from, to, box);
+      return copy_runs_of<kDestination, 64>(from, to, box, to_nbytes);
     case 128:
-      return copy_runs_of<kDestination, 128>(from, to, box);
+      return copy_runs_of<kDestination, 128>(from, to, box, to_nbytes);
     default:
-      for_each_place(from, to, box, at_least_one(kRunToBytes / nbytes),
+      for_each_place(from, to, box, at_least_one(to_nbytes / nbytes),
                      at_least_one(kRunFromBytes / nbytes),
                      [=](const std::byte* run, std::byte* out, std::size_t) {
                        std::memcpy(out, run, nbytes);
@@ -405,10 +408,12 @@ void copy_box(const std::byte* from, std::byte* to, Box box, Destination destina
   bool streamed = destination == Destination::streamed && is_aligned(to) && box.is_aligned();
   if (nearest.from == sizeof(T)) {
     const std::size_t nbytes = nearest.n * sizeof(T);
+    const bool is_far = destination == Destination::streamed;
+    const std::size_t to_nbytes = is_far ? kFarRunToBytes : kRunToBytes;
     if (streamed) {
-      copy_runs<Destination::streamed>(from, to, box, nbytes);
+      copy_runs<Destination::streamed>(from, to, box, nbytes, to_nbytes);
     } else {
-      copy_runs<Destination::cached>(from, to, box, nbytes);
+      copy_runs<Destination::cached>(from, to, box, nbytes, to_nbytes);
     }
     return;
   }
