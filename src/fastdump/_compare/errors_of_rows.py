@@ -11,11 +11,11 @@ from fastdump._compare.keys import key_of, occurrences
 from fastdump._compare.where import NULL
 from fastdump._table.arrow_column import (
     NULL_CODE,
-    at_rows,
     codes_of,
     integer_array,
     is_null,
     real_array,
+    rows_of,
     text_codes,
 )
 from fastdump._words.quantities import is_integer
@@ -83,7 +83,7 @@ def executions(batch: RecordBatch) -> NDArray[np.int64]:
     names = text_codes(batch.column("op_name"))
     unnamed = np.flatnonzero(names == NULL_CODE)
     if len(unnamed):
-        paths = (text_codes(at_rows(batch.column(f"path_{side}"), unnamed)) for side in "ab")
+        paths = (text_codes(rows_of(batch.column(f"path_{side}"), unnamed)) for side in "ab")
         names[unnamed] = names.max() + 1 + key_of(*paths)
     where = ("rank", "device", "model_id", "step", "model", "op_type")
     operator = key_of(*(_numbers(batch, name) for name in where), names)

@@ -13,7 +13,7 @@ from fastdump._compare.errors_of_rows import RowsByNumber, executions, places, r
 from fastdump._compare.suspects import Suspects, Suspicion
 from fastdump._compare.where import NULL
 from fastdump._json import NOT_IN_JSON
-from fastdump._table.arrow_column import at_rows, integer_array, is_in, is_null
+from fastdump._table.arrow_column import integer_array, is_in, is_null, rows_of
 from fastdump._words.places import tensor_name
 from fastdump._words.shown import Shown
 
@@ -166,7 +166,7 @@ def _records(
     rows = np.array([row for row, *_ in found], np.int64)
     names = ("rank", "step", "timestamp", "op_type", "op_name", "path_a", "path_b")
     columns = {
-        name: at_rows(batch.column(name), rows).to_pylist() for name in (*names, "io", "index")
+        name: rows_of(batch.column(name), rows).to_pylist() for name in (*names, "io", "index")
     }
 
     def named(row: int | None, side: str) -> str | None:

@@ -32,7 +32,7 @@ from fastdump._compare.replacement import ends_of_replaced
 from fastdump._compare.sequence import Execution, in_sequence, where_counters_run
 from fastdump._compare.side import Side
 from fastdump._compare.where import NULL, aligned
-from fastdump._table.arrow_column import NULL_CODE, at_rows, integer_array, text_codes
+from fastdump._table.arrow_column import NULL_CODE, integer_array, rows_of, text_codes
 from fastdump._tensor.shown_path import file_of
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class _Columns:
         return coded_text(self.side.batch.column(name))
 
     def texts_of(self, name: str, rows: NDArray[np.int64]) -> Coded[str]:
-        return coded_text(at_rows(self.side.batch.column(name), rows))
+        return coded_text(rows_of(self.side.batch.column(name), rows))
 
     @cached_property
     def logical_shape(self) -> Coded[tuple[int, ...]]:
@@ -132,7 +132,7 @@ class _Columns:
         unnamed = np.flatnonzero(~self.is_named)
         if len(unnamed):
             paths = np.full(self.n, -1)
-            paths[unnamed] = text_codes(at_rows(self.side.batch.column("path"), unnamed))
+            paths[unnamed] = text_codes(rows_of(self.side.batch.column("path"), unnamed))
             columns.append(paths)
         # Rows of one execution lie together, as a rule: runs are far fewer than rows.
         begins = np.ones(self.n, np.bool_)

@@ -28,7 +28,7 @@ from fastdump._compare.verdict import of_elements, of_statistics
 from fastdump._dump.absence import no_dump_error
 from fastdump._selection import Selection
 from fastdump._stats import What
-from fastdump._table.arrow_column import NULL_CODE, at_rows, coded_column, joined, text_list
+from fastdump._table.arrow_column import NULL_CODE, coded_column, joined, rows_of, text_list
 from fastdump._table.buffers import column_with_nulls
 from fastdump._table.column import long_types
 from fastdump._table.selected import absence_text, selected_rows
@@ -178,7 +178,7 @@ class Comparing:
             found |= {name: side.batch.column(of).take(taken) for name, of in names.items()}
         if n_b:
             # The last rows are the tensors that only b has.
-            only_b, n_of_a = at_rows(self._b.batch, self._only_b), len(order) - n_b
+            only_b, n_of_a = rows_of(self._b.batch, self._only_b), len(order) - n_b
             for name in _OF_B_ALONE:
                 of_a, of_b = found[name].slice(0, n_of_a), only_b.column(name)
                 found[name] = joined((of_a, of_b))

@@ -9,7 +9,7 @@ import numpy as np
 from fastdump._compare.coded import coded_text
 from fastdump._compare.mask_constants import largest_near
 from fastdump._compare.metrics import Metrics
-from fastdump._table.arrow_column import at_rows, integer_array, is_in, is_null, real_array
+from fastdump._table.arrow_column import integer_array, is_in, is_null, real_array, rows_of
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch
@@ -29,8 +29,7 @@ _COLUMNS = (*_MOMENTS, *_BAD, "count", "dtype", "status", "note", "source")
 def statistics_of(side: Side, rows: NDArray[np.int64]) -> RecordBatch:
     """Return the columns that are compared, of some rows."""
     batch = side.batch.select(list(_COLUMNS))
-    is_whole = len(rows) == batch.num_rows and bool((rows == np.arange(len(rows))).all())
-    return batch if is_whole else at_rows(batch, rows)
+    return rows_of(batch, rows)
 
 
 def compare_statistics(

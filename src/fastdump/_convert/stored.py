@@ -28,10 +28,10 @@ from fastdump._progress import INTERVAL_S
 from fastdump._scan import Headers
 from fastdump._selection import Selection
 from fastdump._table.arrow_column import (
-    at_rows,
     integer_array,
     is_in,
     is_null,
+    rows_of,
     shape_list,
     text_codes,
     text_list,
@@ -297,7 +297,7 @@ def _sound_files(headers: Headers) -> Iterator[tuple[str, int, list[tuple[_Key, 
     begins = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     is_sound = np.logical_and.reduceat(is_sound, begins)
     of_files = zip(
-        text_list(at_rows(batch.column("path"), begins)),
+        text_list(rows_of(batch.column("path"), begins)),
         headers.state[begins].tolist(),
         itertools.pairwise([*begins.tolist(), len(rows)]),
         is_sound.tolist(),

@@ -10,7 +10,7 @@ import numpy as np
 from fastdump import _core
 from fastdump._scan import Place
 from fastdump._since import Asked, Known, parallelism_of, scan_of_files, whole
-from fastdump._table.arrow_column import at_rows, codes_of, is_in
+from fastdump._table.arrow_column import codes_of, is_in, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +143,7 @@ class GrowingRows:
         if is_kept.all():
             return frozenset()
         others = np.flatnonzero(~is_kept)
-        batch = at_rows(self.table.batch, others)
+        batch = rows_of(self.table.batch, others)
         codes, paths = codes_of(batch.column("path"))
         is_gone = np.array([path not in here for path in paths], np.bool_)[codes]
         is_gone &= is_in(batch.column("status"), (*_DAMAGED, *_UNREAD))
@@ -198,7 +198,7 @@ class GrowingRows:
         assert known is not None
         if self._on_change is not None:
             column = table.batch.column("path")
-            gone = [] if kept.all() else codes_of(at_rows(column, np.flatnonzero(~kept)))[1]
+            gone = [] if kept.all() else codes_of(rows_of(column, np.flatnonzero(~kept)))[1]
             self._on_change({*gone, *codes_of(new.batch.column("path"))[1]})
         rows = table if kept.all() else table[kept]
         joined = whole(rows, known.some(kept), new, self._asked)

@@ -139,15 +139,20 @@ def is_same_memory(a: Array, b: Array) -> bool:
     return (array_a.offset, *array_a.buffers[:3]) == (array_b.offset, *array_b.buffers[:3])
 
 
-def as_slice(rows: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-    """Return rows as a slice if each is the next one: arrays copy slices faster."""
-    if len(rows) and (np.diff(rows) == 1).all():
+def as_slice(rows: NDArray[np.integer[Any]]) -> slice | NDArray[np.integer[Any]]:
+    """Return rows as a slice if each is the next one, or none is there: slices copy faster."""
+    if not len(rows):
+        return slice(0, 0)
+    if (np.diff(rows) == 1).all():
         return slice(int(rows[0]), int(rows[-1]) + 1)
     return rows
 
 
-def rows_of(column: Array, rows: NDArray[np.int64]) -> Array:
-    """Return some rows of a column, without a copy if each is the next one."""
+def rows_of(column: _Column, rows: NDArray[np.integer[Any]]) -> _Column:
+    """Return some rows of a column or a batch, without a copy if each is the next one, or none is.
+
+    Older arro3, such as the last for Python 3.10, takes no array without elements.
+    """
     found = as_slice(rows)
     return column.slice(found.start, len(rows)) if isinstance(found, slice) else column.take(rows)
 
@@ -196,12 +201,6 @@ def boolean_array(column: Array) -> NDArray[np.bool_]:
         return np.zeros(0, np.bool_)
     array, _capsule = exported(column)
     return _bits(array, array.buffers[1]) & ~is_null(column)
-
-
-def at_rows(column: _Column, rows: NDArray[np.integer[Any]]) -> _Column:
-    """Return some rows of a column, or of a batch, in the order of `rows`."""
-    # Older arro3, such as the last for Python 3.10, takes no array without elements.
-    return column.take(rows) if len(rows) else column.slice(0, 0)
 
 
 def text_list(column: Array) -> list[str | None]:

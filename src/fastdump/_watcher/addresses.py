@@ -21,7 +21,7 @@ from fastdump._dump.dump import Dump, shown_root
 from fastdump._dump.operator import Record
 from fastdump._scan import Headers
 from fastdump._selection import Selection
-from fastdump._table.arrow_column import at_rows, boolean_array, integer_array, is_in, text_list
+from fastdump._table.arrow_column import boolean_array, integer_array, is_in, rows_of, text_list
 from fastdump._table.tensor_places import places
 from fastdump._tensor.shown_path import file_of
 from fastdump._watcher.bytes_compared import ByteComparison, StoredTensor
@@ -125,9 +125,9 @@ def _places(root: str, rows: HeaderRows, chosen: NDArray[np.int64]) -> _core.Ten
     column = rows.headers.table.batch.column
     return places(
         root,
-        at_rows(column("path"), chosen),
+        rows_of(column("path"), chosen),
         states=rows.headers.state[chosen],
-        offsets=integer_array(at_rows(column("offset"), chosen)),
+        offsets=integer_array(rows_of(column("offset"), chosen)),
         dtypes=np.zeros(len(chosen), np.int64),
         dtype_names=("uint8",),
         n_elements=rows.nbytes[chosen],
@@ -142,9 +142,9 @@ def _are_selected(
         return np.ones(len(mine), np.bool_)
     batch = headers.table.batch
     is_one = functools.cache(functools.partial(is_output_selected, selection))
-    texts = (text_list(at_rows(batch.column(name), mine)) for name in ("op_type", "op_name"))
-    index = integer_array(at_rows(batch.column("index"), mine)).tolist()
-    dtype = text_list(at_rows(batch.column("dtype"), seen))
+    texts = (text_list(rows_of(batch.column(name), mine)) for name in ("op_type", "op_name"))
+    index = integer_array(rows_of(batch.column("index"), mine)).tolist()
+    dtype = text_list(rows_of(batch.column("dtype"), seen))
     return np.array([*map(is_one, *texts, index, dtype)], np.bool_)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from fastdump._stats import What, headers_of
-from fastdump._table.arrow_column import NULL_CODE, at_rows, n_distinct
+from fastdump._table.arrow_column import NULL_CODE, n_distinct, rows_of
 from fastdump._table.path_column import PathColumn
 from fastdump._table.stats_table import StatsTable
 from fastdump._words.printable import printable
@@ -158,7 +158,7 @@ def _path_kinds(table: StatsTable) -> NDArray[np.int64]:
     kinds: NDArray[np.int64] = np.array(of_directory, np.int64)[paths.directory]
     rows = np.flatnonzero(is_special)
     if len(rows):
-        kinds[rows] = [_path_kind(path) for path in at_rows(column, rows).to_pylist()]
+        kinds[rows] = [_path_kind(path) for path in rows_of(column, rows).to_pylist()]
     return kinds
 
 
