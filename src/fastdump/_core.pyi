@@ -159,7 +159,7 @@ class Progress(metaclass=_pybind11_type):
     @property
     def walking(self) -> bool: ...
 
-_StoredColumn: TypeAlias = tuple[str, int, int, list[bytes | None], _StoredColumn | None]
+_StoredColumn: TypeAlias = tuple[str, int, int, Sequence[Buffer | None], _StoredColumn | None]
 
 class Table(metaclass=_pybind11_type):
     """One record batch of the Arrow C data interface: the rows of a scan, for example."""

@@ -1,9 +1,12 @@
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "bindings/contiguous_buffer.hpp"
 #include "bindings/py_table.hpp"
+#include "bindings/without_gil.hpp"
 #include "core/table/arrow.hpp"
 #include "core/table/raw_column.hpp"
 
@@ -26,15 +29,28 @@ py::capsule to_capsule(std::unique_ptr<Struct> exported, const char* name) {
 
 // Format by Arrow, rows, nulls, buffers, and for a list the column of its items.
 using StoredColumn = std::tuple<std::string, std::size_t, std::size_t,
-                                std::vector<std::optional<py::bytes>>, py::object>;
+                                std::vector<std::optional<py::buffer>>, py::object>;
+
+// The bytes of a Python object, which stays alive as long as somebody has them: whoever imports the
+// table lets go of them from any thread, with or without the GIL.
+std::shared_ptr<const void> shared_bytes(const py::buffer& exporter) {
+  const auto release = [](ContiguousBuffer* buffer) {
+    // After the interpreter's end the buffer cannot be given back: the process is about to end.
+    if (Py_IsInitialized() == 0) return;
+    call_python([buffer] {
+      const py::gil_scoped_acquire acquire;
+      delete buffer;
+    });
+  };
+  const std::shared_ptr<ContiguousBuffer> owner(new ContiguousBuffer(exporter), release);
+  return {owner, owner->data()};
+}
 
 std::unique_ptr<RawColumn> to_column(const StoredColumn& stored) {
   const auto& [format, n_rows, n_null, parts, child] = stored;
   if (n_null > n_rows) throw std::invalid_argument("a column has more nulls than rows");
-  std::vector<std::optional<std::string>> buffers;
-  for (const auto& part : parts) {
-    buffers.push_back(part ? std::optional<std::string>(*part) : std::nullopt);
-  }
+  std::vector<std::shared_ptr<const void>> buffers;
+  for (const auto& part : parts) buffers.push_back(part ? shared_bytes(*part) : nullptr);
   return std::make_unique<RawColumn>(
       format, n_rows, n_null, std::move(buffers),
       child.is_none() ? nullptr : to_column(child.cast<StoredColumn>()));

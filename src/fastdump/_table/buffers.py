@@ -5,6 +5,7 @@ Tables are pickled as such buffers, and arrays with nulls become columns through
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,8 +24,9 @@ from fastdump._table.column import Column, is_long
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Buffer
 
-StoredColumn: TypeAlias = "tuple[str, int, int, list[bytes | None], StoredColumn | None]"
+StoredColumn: TypeAlias = "tuple[str, int, int, Sequence[Buffer | None], StoredColumn | None]"
 """Arrow's format of the column, number of rows, number of nulls, buffers, and items of lists."""
 
 _FORMATS = {"b": "b", "i": "l", "f": "g"}
@@ -47,39 +49,50 @@ def of_buffers(n_rows: int, columns: list[tuple[str, bool, StoredColumn]]) -> Re
 
 
 def column_with_nulls(values: NDArray[Any], known: NDArray[np.bool_]) -> Array:
-    """Return a column of int64, float64 or bool that is null where the value is not known."""
-    table = _core.Table.of_buffers(len(values), [("", True, _fixed_width(values, known))])
-    return RecordBatch.from_arrow(table).column(0)
+    """Return a column of int64, float64 or bool that is null where the value is not known.
+
+    The column has the memory of `values`, which nobody may change from then on.
+    """
+    return stored_column(_fixed_width(np.ascontiguousarray(values), known))
 
 
 def text_column(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> Array:
     """Return a column of texts without nulls, fewer than 2 GiB of them, by where each begins."""
     n_rows = len(offsets) - 1
-    buffers = [None, offsets.astype(np.int32).tobytes(), data.tobytes()]
-    stored: StoredColumn = ("u", n_rows, 0, buffers, None)
-    return RecordBatch.from_arrow(_core.Table.of_buffers(n_rows, [("", False, stored)])).column(0)
+    return stored_column(("u", n_rows, 0, [None, offsets.astype(np.int32).data, data.data], None))
+
+
+def stored_column(stored: StoredColumn) -> Array:
+    """Return the column that has these buffers, whose memory it shares."""
+    table = _core.Table.of_buffers(stored[1], [("", True, stored)])
+    return RecordBatch.from_arrow(table).column(0)
 
 
 def _fixed_width(values: NDArray[Any], known: NDArray[np.bool_]) -> StoredColumn:
     """Return a column of numbers or booleans, null where the value is not known."""
-    data = _bits(values) if values.dtype == np.bool_ else values.tobytes()
+    data = _bits(values) if values.dtype == np.bool_ else values.data
     n_null = int(np.count_nonzero(~known))
     validity = _bits(known) if n_null else None
     return _FORMATS[values.dtype.kind], len(values), n_null, [validity, data], None
 
 
-def _bits(booleans: NDArray[np.bool_]) -> bytes:
-    return np.packbits(booleans, bitorder="little").tobytes()
+def _bits(booleans: NDArray[np.bool_]) -> memoryview:
+    return np.packbits(booleans, bitorder="little").data
+
+
+def _as_bytes(stored: StoredColumn) -> StoredColumn:
+    format, n_rows, n_null, buffers, child = stored
+    return format, n_rows, n_null, [b if b is None else bytes(b) for b in buffers], child
 
 
 def _stored(column: Array, type: str) -> StoredColumn:
     known = ~is_null(column)
     if type in _NUMBERS:
-        return _fixed_width(values(column, _NUMBERS[type]), known)
+        return _as_bytes(_fixed_width(values(column, _NUMBERS[type]), known))
     if type == "boolean":
-        return _fixed_width(boolean_array(column), known)
+        return _as_bytes(_fixed_width(boolean_array(column), known))
     n_rows, n_null = len(column), column.null_count
-    validity = _bits(known) if n_null else None
+    validity = _bits(known).tobytes() if n_null else None
     offsets, data = _variable(column, is_text=type == "text")
     if type == "text":
         format = "U" if is_long(column.type) else "u"

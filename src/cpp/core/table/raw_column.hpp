@@ -1,9 +1,9 @@
-// A column made of buffers that are complete: one that was stored, and is given back as it was.
+// A column made of buffers that are complete, and that others own: one that was stored, and is given
+// back as it was, or one that was put together elsewhere.
 #pragma once
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -16,10 +16,10 @@ namespace fastdump {
 
 class RawColumn final : public Column {
  public:
-  // `buffers` in Arrow's order; an empty validity means that nothing is null. `child` holds the
-  // items of lists.
+  // `buffers` in Arrow's order, each alive as long as the column; no validity means that nothing is
+  // null. `child` holds the items of lists.
   RawColumn(std::string format, std::size_t n_rows, std::size_t n_null,
-            std::vector<std::optional<std::string>> buffers, std::unique_ptr<RawColumn> child)
+            std::vector<std::shared_ptr<const void>> buffers, std::unique_ptr<RawColumn> child)
       : format_(std::move(format)), buffers_(std::move(buffers)), child_(std::move(child)) {
     validity_.append_valid(n_rows - n_null);
     validity_.append_nulls(n_null);
@@ -28,7 +28,7 @@ class RawColumn final : public Column {
   const char* arrow_format() const override { return format_.c_str(); }
   std::vector<const void*> buffers() const override {
     std::vector<const void*> pointers;
-    for (const auto& buffer : buffers_) pointers.push_back(buffer ? buffer->data() : nullptr);
+    for (const auto& buffer : buffers_) pointers.push_back(buffer.get());
     return pointers;
   }
   const Column* child() const override { return child_.get(); }
@@ -40,7 +40,7 @@ class RawColumn final : public Column {
   [[noreturn]] static void refuse() { throw std::logic_error("a raw column never grows"); }
 
   std::string format_;
-  std::vector<std::optional<std::string>> buffers_;
+  std::vector<std::shared_ptr<const void>> buffers_;
   std::unique_ptr<RawColumn> child_;
 };
 
