@@ -120,7 +120,7 @@ def scan_parts(
                 reached = reached.after(n_files, part)
             if on_progress is not None:
                 on_progress(reached)
-    table = concat(tables[number] for number in sorted(tables))
+    table = concat(tables.pop(number) for number in sorted(tables))
     counts = Counter(table.skipped) + Counter(skipped)
     return finish(table.saying(skipped=dict(sorted(counts.items()))))
 

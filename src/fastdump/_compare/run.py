@@ -28,9 +28,10 @@ from fastdump._compare.verdict import of_elements, of_statistics
 from fastdump._dump.absence import no_dump_error
 from fastdump._selection import Selection
 from fastdump._stats import What
-from fastdump._table.arrow_column import NULL_CODE, coded_column, joined, rows_of, text_list
+from fastdump._table.arrow_column import NULL_CODE, coded_column, rows_of, text_list
 from fastdump._table.buffers import column_with_nulls
 from fastdump._table.column import long_types
+from fastdump._table.joined_columns import joined
 from fastdump._table.selected import absence_text, selected_rows
 
 if TYPE_CHECKING:
@@ -176,6 +177,8 @@ class Comparing:
             # Null where a side has no tensor.
             taken = column_with_nulls(np.maximum(rows, 0), rows >= 0)
             found |= {name: side.batch.column(of).take(taken) for name, of in names.items()}
+            del taken
+        del rows_a, rows_b, rows
         if n_b:
             # The last rows are the tensors that only b has.
             only_b, n_of_a = rows_of(self._b.batch, self._only_b), len(order) - n_b
@@ -186,9 +189,7 @@ class Comparing:
         found |= metrics.columns(number)
         found["paired_by"] = coded_column(np.append(pairs.how, NULL_CODE)[number], HOW, "text")
         found["verdict"] = text_column(verdict, number)
-        found["expected_error"] = column_with_nulls(
-            np.zeros(len(order)), np.zeros(len(order), bool)
-        )
+        found["expected_error"] = coded_column(np.full(len(order), NULL_CODE), (), "real")
         alone = [*_alone(self._a, self._only_a, "a"), *_alone(self._b, self._only_b, "b")]
         statuses, notes = zip(*alone, strict=True) if alone else ((), ())
         found["status"] = text_column(np.append(metrics.status, np.array(statuses, object)), order)

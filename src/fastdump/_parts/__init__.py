@@ -17,8 +17,8 @@ from fastdump._parts.directory import PartsDirectory
 from fastdump._progress import reporting
 from fastdump._scan import Place, TableScan
 from fastdump._since import Asked, Known, finished, parallelism_of, roots_overlap, scan_of_files
-from fastdump._table.arrow_column import joined
 from fastdump._table.concat import concat
+from fastdump._table.joined_columns import joined
 from fastdump._table.provenance import Provenance
 from fastdump._table.stats_table import StatsTable
 

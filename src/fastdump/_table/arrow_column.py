@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from arro3.core import (
     Array,
-    ChunkedArray,
     DataType,
     Field,
-    RecordBatch,
-    Schema,
     dictionary_dictionary,
     dictionary_indices,
     list_array,
@@ -258,6 +255,14 @@ def _encoded(column: Array) -> Array:
     return column.cast(_LONG_DICTIONARY if is_long(column.type) else _DICTIONARY)
 
 
+def is_same(a: Array, b: Array) -> bool:
+    """Tell whether two columns of one type are the same rows in the same memory."""
+    (one, _one_alive), (other, _other_alive) = exported(a), exported(b)
+    if (one.offset, one.length) != (other.offset, other.length):
+        return False
+    return all(one.buffers[i] == other.buffers[i] for i in range(one.n_buffers))
+
+
 def n_parts(column: Array) -> int:
     """Return how many bytes the texts of a column have in all, or how many items its lists have."""
     if len(column) == 0:
@@ -267,44 +272,12 @@ def n_parts(column: Array) -> int:
     return int(ends[-1]) - int(ends[0])
 
 
-def joined(columns: Sequence[Array]) -> Array:
-    """Return columns of one type, at least one, as one, which may have to be a long one.
-
-    Some columns of texts or lists may be long ones already.
-    """
-    types = [_offsets_of(column.type) for column in columns]
-    short = next((type for type in types if type is not None), None)
-    if short and (None in types or sum(map(n_parts, columns)) > MAX_SHORT_PARTS):
-        columns = [column.cast(_LONG_TYPE[short]) for column in columns]
-    return columns[0] if len(columns) == 1 else ChunkedArray(columns).combine_chunks()
-
-
-def joined_rows(batches: Sequence[RecordBatch]) -> RecordBatch:
-    """Return the rows of batches with the same columns, at least one, as one batch.
-
-    Its schema is that of the first, but for columns that have to be long ones.
-    """
-    schema = batches[0].schema
-    columns = {name: joined([batch.column(name) for batch in batches]) for name in schema.names}
-    fields = [schema.field(name).with_type(column.type) for name, column in columns.items()]
-    return RecordBatch.from_arrays(
-        list(columns.values()), schema=Schema(fields, metadata=schema.metadata)
-    )
-
-
 def shortened(column: Array, type: ColumnType) -> Array:
     """Return a column of texts or shapes, of any layout, in our own; long if it has to be."""
     if not is_long(column.type) and (DataType.is_string(column.type) or type != "text"):
         return column.cast(ARROW_TYPE[type])
     long = column.cast(_LONG_TYPE[type])
     return long.cast(ARROW_TYPE[type]) if n_parts(long) <= MAX_SHORT_PARTS else long
-
-
-def _offsets_of(type: DataType) -> ColumnType | None:
-    """Return whether a type has texts or lists with 32-bit offsets, which may be too short."""
-    if DataType.is_string(type):
-        return "text"
-    return "shape" if DataType.is_list(type) else None
 
 
 def part_ends(array: ArrowArray, type: DataType) -> NDArray[np.signedinteger[Any]]:

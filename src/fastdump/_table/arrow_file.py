@@ -22,6 +22,7 @@ from fastdump._table.chunks import ROWS
 from fastdump._table.column import TableKind
 from fastdump._table.conform import check_schema
 from fastdump._table.ipc_blocks import check_batches
+from fastdump._table.joined_columns import GrowingBatch
 from fastdump._table.table_limit import TableLimit
 from fastdump.errors import MissingDependencyError
 
@@ -106,11 +107,14 @@ def _read(
     with _value_errors():
         reader = open_reader(file)
     check_schema(reader.schema, kind)
-    batches = []
+    rows = GrowingBatch()
     for batch in iter(functools.partial(_next_batch, reader), None):
         limit.count_batch(batch)
-        batches.append(batch)
-    return Table.from_batches(batches, schema=reader.schema)
+        rows.append(batch)
+    if not rows.n_batches:
+        return Table.from_batches([], schema=reader.schema)
+    batch = rows.finish()
+    return Table.from_batches([batch], schema=batch.schema.with_metadata(reader.schema.metadata))
 
 
 def _next_batch(reader: RecordBatchReader) -> RecordBatch | None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from arro3.core import Array, DataType, RecordBatch, Schema, Table, list_flatten
 
-from fastdump._table.arrow_column import column_of, joined, real_array, shortened
+from fastdump._table.arrow_column import column_of, real_array, shortened
 from fastdump._table.column import (
     ARROW_TYPE,
     EXPECTED,
@@ -17,6 +17,7 @@ from fastdump._table.column import (
     TableKind,
     is_long,
 )
+from fastdump._table.joined_columns import joined
 
 _SHOWN_NAMES = 5
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._table.arrow_column import buffer_bytes, codes_of, exported, joined, part_ends
+from fastdump._table.arrow_column import buffer_bytes, codes_of, exported, part_ends
 from fastdump._table.buffers import text_column
+from fastdump._table.joined_columns import joined
 
 if TYPE_CHECKING:
     from arro3.core import Array

@@ -8,14 +8,20 @@ one table that are equal in all that come as they are.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastdump import _core
 from fastdump._selection import IO
-from fastdump._table.arrow_column import NULL_CODE, codes_of, integer_array, is_null
+from fastdump._table.arrow_column import (
+    NULL_CODE,
+    codes_of,
+    integer_array,
+    is_null,
+    shared_integers,
+)
 from fastdump._table.directories import as_shown, directories_of, root_above
 from fastdump._tensor.shown_path import unescaped
 
@@ -24,13 +30,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LAST = np.iinfo(np.int64).max
+_LAST_TEXT = np.iinfo(np.int32).max
+_ROWS = 1 << 16
+"""Rows that are compared at once stay in the cache."""
+
 _IDENTITY = ("op_type", "op_name", "context_id", "thread_id", "io", "index", "offset")
 """What tells rows of one file apart that were executed at once."""
 
 
 def by_execution(batch: RecordBatch, root: str | None) -> NDArray[np.int64]:
     """Return the rows of one table in the order of execution."""
-    return np.lexsort([*_when(batch), _places(batch, root)])
+    return _sorted([*_when(batch), _places(batch, root)])
 
 
 class JoinedRows:
@@ -58,7 +68,7 @@ class JoinedRows:
     def __init__(
         self,
         batch: RecordBatch,
-        table_of: NDArray[np.int64],
+        table_of: NDArray[np.int32],
         root: str | None,
         roots: Sequence[str],
     ) -> None:
@@ -66,10 +76,10 @@ class JoinedRows:
         self._root, self._roots = root, roots
         self.collision: tuple[int, int] | None = None
         keys = [*_when(batch), _places(batch, root)]
-        self.order = np.lexsort(keys)
+        self.order = _sorted(keys)
         self._order_ties(keys)
 
-    def _order_ties(self, keys: list[NDArray[np.int64]]) -> None:
+    def _order_ties(self, keys: list[NDArray[Any]]) -> None:
         """Order rows of several tables that were executed at one place and time."""
         tied = self._mixed(keys)
         if not len(tied):
@@ -89,15 +99,16 @@ class JoinedRows:
         self.order[tied] = rows[ordered]
         self._find_collision(part, rows, [run, path])
 
-    def _mixed(self, keys: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _mixed(self, keys: list[NDArray[Any]]) -> NDArray[np.int64]:
         """Return the places in the order where rows of several tables have equal keys."""
         if not len(self.order):
             return self.order
-        run = _numbers_of_runs([key[self.order] for key in keys])
-        begins = np.flatnonzero(np.diff(run, prepend=-1))
+        begins = np.flatnonzero(_begins_of_runs(key[self.order] for key in keys))
         table = self._table_of[self.order]
         first, last = np.minimum.reduceat(table, begins), np.maximum.reduceat(table, begins)
-        return np.flatnonzero((first != last)[run])
+        mixed = np.flatnonzero(first != last)
+        ends = np.append(begins[1:], len(self.order))
+        return _ranges(begins[mixed], ends[mixed])
 
     def _ranks_in_walk(self, paths: list[str]) -> NDArray[np.int64]:
         """Return when the walk comes to each file: files of a directory, then those below it."""
@@ -125,8 +136,8 @@ class JoinedRows:
         self, part: RecordBatch, rows: NDArray[np.int64], place: list[NDArray[np.int64]]
     ) -> None:
         identity = [_integers(part.column(name), name) for name in _IDENTITY]
-        columns = [*place, *identity]
-        table = self._table_of[rows]
+        columns: list[NDArray[Any]] = [*place, *identity]
+        table: NDArray[Any] = self._table_of[rows]
         order = np.lexsort([table, *columns])
         run = _numbers_of_runs([column[order] for column in columns])
         same = (np.diff(run) == 0) & (np.diff(table[order]) != 0)
@@ -137,37 +148,55 @@ class JoinedRows:
             self.collision = int(rows[order[first]]), int(rows[order[first + 1]])
 
 
-def _when(batch: RecordBatch) -> list[NDArray[np.int64]]:
+def _sorted(keys: list[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return what numpy.lexsort does, which takes a while also where all rows are in order."""
+    n_rows = len(keys[0])
+    for first in range(0, n_rows, _ROWS):
+        some = [key[first : first + _ROWS + 1] for key in reversed(keys)]
+        equal = np.ones(len(some[0]) - 1, np.bool_)
+        for key in some:
+            if (equal & (key[1:] < key[:-1])).any():
+                return np.lexsort(keys)
+            equal &= key[1:] == key[:-1]
+    return np.arange(n_rows)
+
+
+def _when(batch: RecordBatch) -> list[NDArray[Any]]:
     """Return keys of the rows, the last of which counts most: task, stream, timestamp."""
-    keys = []
-    for name in ("task_id", "stream_id", "timestamp"):
-        column = batch.column(name)
-        keys += [integer_array(column), is_null(column).astype(np.int64)]
-    return keys
+    return [key for name in ("task_id", "stream_id", "timestamp") for key in _keys(batch, name)]
 
 
-def _places(batch: RecordBatch, root: str | None) -> NDArray[np.int64]:
+def _keys(batch: RecordBatch, name: str) -> list[NDArray[Any]]:
+    """Return keys of a column of integers, of which the last counts most: null comes last."""
+    column = batch.column(name)
+    values = shared_integers(column)
+    # Where all are known, or none is, that tells no rows apart.
+    return [values, is_null(column)] if 0 < column.null_count < len(column) else [values]
+
+
+def _places(batch: RecordBatch, root: str | None) -> NDArray[np.int32]:
     """Return the rank of where each row was dumped, shape (rows,)."""
-    where: list[NDArray[np.int64]] = []  # what counts most comes first
+    where: list[NDArray[Any]] = []  # what counts most comes first
     for name in ("rank", "time", "device", "model", "model_id", "step"):
         column = batch.column(name)
         if name in ("time", "model"):
             # A directory without a model comes before those with one.
-            where.append(_text_ranks(column, null=_LAST if name == "time" else NULL_CODE))
+            where.append(_text_ranks(column, null=_LAST_TEXT if name == "time" else NULL_CODE))
+        elif name == "device":
+            values, unknown = shared_integers(column), is_null(column)
+            values, unknown = _device_of_directory(batch, root, values, unknown)
+            where += [unknown, values]
         else:
-            values, unknown = integer_array(column), is_null(column)
-            if name == "device":
-                values, unknown = _device_of_directory(batch, root, values, unknown)
-            where += [unknown.astype(np.int64), values]
-    run = _numbers_of_runs(where)
-    if not len(run):
-        return run
-    begins = np.flatnonzero(np.diff(run, prepend=-1))
+            where += reversed(_keys(batch, name))
+    is_first = _begins_of_runs(where)
+    begins = np.flatnonzero(is_first)
+    if not len(begins):
+        return np.empty(0, np.int32)
     heads = [key[begins] for key in where]
     order = np.lexsort(heads[::-1])
-    ranks = np.empty(len(begins), np.int64)
+    ranks = np.empty(len(begins), np.int32)
     ranks[order] = _numbers_of_runs([head[order] for head in heads])
-    return ranks[run]
+    return np.repeat(ranks, np.diff(begins, append=len(is_first)))
 
 
 def _device_of_directory(
@@ -192,10 +221,10 @@ def _device_of_directory(
     return values, unknown
 
 
-def _text_ranks(column: Array, *, null: int) -> NDArray[np.int64]:
+def _text_ranks(column: Array, *, null: int) -> NDArray[np.int32]:
     """Return the rank of each text among the distinct ones by its bytes; `null` for null."""
     codes, texts = codes_of(column)
-    ranks = np.empty(len(texts) + 1, np.int64)
+    ranks = np.empty(len(texts) + 1, np.int32)
     order = sorted(range(len(texts)), key=[unescaped(text.encode()) for text in texts].__getitem__)
     ranks[order] = np.arange(len(texts))
     ranks[NULL_CODE] = null
@@ -218,7 +247,7 @@ def _in_header(part: RecordBatch) -> list[NDArray[np.int64]]:
     return [integer_array(part.column("index"), null=_LAST), io, offset]
 
 
-def _is_shared(path: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_shared(path: NDArray[np.int64], table: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which rows are of a file of which several tables have rows."""
     first = np.full(int(path.max()) + 1, _LAST)
     last = np.zeros(len(first), np.int64)
@@ -227,9 +256,24 @@ def _is_shared(path: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.
     return np.asarray((first != last)[path])
 
 
-def _numbers_of_runs(keys: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the number of the run of equal keys that each element is in, from 0 on."""
-    changes = np.zeros(len(keys[0]), np.bool_)
+def _begins_of_runs(keys: Iterable[NDArray[Any]]) -> NDArray[np.bool_]:
+    """Return which elements differ from the one before in one of the keys, and the first."""
+    begins = np.empty(0, np.bool_)
     for key in keys:
-        changes[1:] |= key[1:] != key[:-1]
-    return np.cumsum(changes)
+        if not len(begins):
+            begins = np.zeros(len(key), np.bool_)
+            begins[:1] = True
+        begins[1:] |= key[1:] != key[:-1]
+    return begins
+
+
+def _numbers_of_runs(keys: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return the number of the run of equal keys that each element is in, from 0 on."""
+    return np.cumsum(_begins_of_runs(keys)) - 1
+
+
+def _ranges(begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return all numbers of some ranges, one range behind the other."""
+    lengths = ends - begins
+    offsets = np.cumsum(lengths) - lengths
+    return np.repeat(begins - offsets, lengths) + np.arange(lengths.sum())

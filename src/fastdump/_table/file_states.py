@@ -11,11 +11,12 @@ from fastdump._table.arrow_column import (
     codes_of,
     integer_array,
     is_null,
+    is_same,
     is_same_memory,
-    joined,
     text_codes,
 )
 from fastdump._table.buffers import column_with_nulls
+from fastdump._table.joined_columns import joined
 
 if TYPE_CHECKING:
     from arro3.core import Array
@@ -49,6 +50,19 @@ class FileStates:
             paths, states = zip(*self._parts, strict=True)
             self._parts = [(joined(paths), joined(states))]
         return self._parts[0] if self._parts else None
+
+    def beside(self, paths: Array) -> Array | None:
+        """Return the states of the files of some rows if they were given for these; else None.
+
+        Parameters
+        ----------
+        paths
+            The column of paths, not a copy of it.
+        """
+        if len(self._parts) != 1:
+            return None
+        known_paths, states = self._parts[0]
+        return states if is_same(known_paths, paths) else None
 
     def of(self, path: str) -> int | None:
         """Return the state of a file, by its path in the table; None if it is not known."""

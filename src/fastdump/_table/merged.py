@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from arro3.core import RecordBatch
 
-from fastdump._table.arrow_column import joined, joined_rows
 from fastdump._table.execution_order import JoinedRows
 from fastdump._table.file_states import FileStates
+from fastdump._table.joined_columns import joined, joined_rows
 from fastdump._table.provenance import Provenance
 from fastdump._table.stats_table import StatsTable
 
@@ -118,5 +118,5 @@ class _Merger:
         return begin
 
     def _order(self, batch: RecordBatch, n_kept: int) -> NDArray[np.int64]:
-        table_of = (np.arange(batch.num_rows) >= n_kept).astype(np.int64)
+        table_of = (np.arange(batch.num_rows) >= n_kept).astype(np.int32)
         return JoinedRows(batch, table_of, self._root, self._roots).order

@@ -16,9 +16,10 @@ from arro3.core import ChunkedArray, Field, Table
 
 from fastdump import _core
 from fastdump._selection import Selection
-from fastdump._table.arrow_column import column_of, integer_array, joined
+from fastdump._table.arrow_column import column_of, integer_array
 from fastdump._table.buffers import column_with_nulls
 from fastdump._table.column import ARROW_TYPE
+from fastdump._table.joined_columns import joined
 from fastdump._table.known_directories import KnownDirectory, from_json, to_json
 
 if TYPE_CHECKING:

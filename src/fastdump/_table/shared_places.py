@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def note_of_shared_roots(batch: RecordBatch, root: str | None, roots: Sequence[s
 
 
 def note_of_shared_places(
-    batch: RecordBatch, origin_of: NDArray[np.int64], origins: Sequence[str]
+    batch: RecordBatch, origin_of: NDArray[np.integer[Any]], origins: Sequence[str]
 ) -> list[str]:
     """Return a note if directories of different origins are at one place, without a rank.
 

@@ -61,7 +61,8 @@ def read_stats(path: Paths, *, root: PathLike | None = None) -> StatsTable:
     >>> fastdump.read_stats("parts/*.parquet")  # doctest: +SKIP
     """
     given = _expanded(paths_of(path))
-    table = concat([_read_part(file, root) for one in given for file in _files_at(one)])
+    # One part at a time is in memory beside the whole.
+    table = concat(_read_part(file, root) for one in given for file in _files_at(one))
     n_left = sum(map(_n_left_at, given))
     if not n_left:
         return table
@@ -89,15 +90,34 @@ def table_or_paths(
     given = _expanded(paths_of(cast("Paths", what)))
     # Only the first says whether to look into directories: it takes a call to the system for each.
     first = _table_of(given[0], may_be_parts=True)
-    others = [_table_of(path, may_be_parts=first is not None) for path in given[1:]]
-    tables = [table for table in (first, *others) if table is not None]
-    if not tables:
-        return given
-    if len(tables) < len(given):
-        is_table = [table is not None for table in (first, *others)]
-        names = (_shown(given[is_table.index(kind)]) for kind in (True, False))
-        raise ValueError("{} is a table and {} is none: give tables or dumps".format(*names))
-    return tables[0] if len(tables) == 1 else concat(tables)
+    if first is not None and len(given) == 1:
+        return first
+    if first is not None:
+        tables = _and_others(first, given)
+        del first  # only the iterator has it, and lets go of it
+        return concat(tables)
+    for path in given[1:]:
+        if _table_of(path, may_be_parts=False) is not None:
+            raise _mixed(path, given[0])
+    return given
+
+
+def _and_others(first: StatsTable, given: Sequence[PathLike | StatsTable]) -> Iterator[StatsTable]:
+    """Yield the table that is given first, and those that are read of the other paths."""
+    yield first
+    del first
+    for path in given[1:]:
+        table = _table_of(path, may_be_parts=True)
+        if table is None:
+            raise _mixed(given[0], path)
+        yield table
+        del table
+
+
+def _mixed(table: PathLike | StatsTable, dump: PathLike | StatsTable) -> ValueError:
+    return ValueError(
+        f"{_shown(table)} is a table and {_shown(dump)} is none: give tables or dumps"
+    )
 
 
 def _table_of(given: PathLike | StatsTable, *, may_be_parts: bool) -> StatsTable | None:
