@@ -168,7 +168,7 @@ def _shared(column: Array, dtype: type[np.generic], null: float) -> NDArray[Any]
     if column.null_count == 0:
         array = shared_values(column, dtype)
     elif column.null_count == len(column):
-        array = np.full(len(column), null, dtype)
+        array = np.broadcast_to(np.array(null, dtype), len(column))  # one number in memory
     else:
         array = values(column, dtype)
         array[is_null(column)] = null

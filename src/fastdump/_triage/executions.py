@@ -13,7 +13,7 @@ import numpy as np
 
 from fastdump._op_name import in_file_name
 from fastdump._triage.order import in_order, numbered, positions
-from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed
+from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, index_type, mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,11 +29,11 @@ class Executions:
     ----------
     n : int
         How many.
-    of_row : ndarray of int64, shape (rows,)
+    of_row : ndarray of int32 or int64, shape (rows,)
         The execution of each row; NONE if a watcher dump repeats a tensor of another operator.
     n_repeated : int
         Number of rows that are such repetitions.
-    lane, step, op, named, timestamp, when : ndarray of int64, shape (n,)
+    lane, step, op, named, timestamp, when : ndarray of integers, shape (n,)
         Those of the earliest row; see `Rows`.
     last_when : ndarray of int64, shape (n,)
         The `when` of the latest row.
@@ -44,6 +44,7 @@ class Executions:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         execution = _files(rows)
+        del rows.files
         first = _earliest(rows, execution)
         execution, first = _merged(rows, execution, first, _threads(rows, first))
         execution, first = _merged(rows, execution, first, _halves(rows, first, execution))
@@ -51,7 +52,7 @@ class Executions:
         order = in_order(
             first, rows.task[first], rows.stream[first], rows.when[first], rows.lane[first]
         )
-        place = np.empty_like(order)
+        place = np.empty(len(order), index_type(rows.n))
         place[order] = np.arange(len(order))
         first = first[order]
         self.n = len(first)
@@ -76,7 +77,7 @@ class Executions:
     def count(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return how many rows of each execution are in `mask`."""
         of_row = self.of_row[mask]
-        return np.bincount(of_row[of_row != NONE], minlength=self.n)
+        return np.bincount(of_row[of_row != NONE], minlength=self.n).astype(self.of_row.dtype)
 
     def inputs_in(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which executions have an input in `mask`."""
@@ -123,7 +124,7 @@ class Executions:
 
 def _files(rows: Rows) -> NDArray[np.int64]:
     """Return the execution of each row, if every execution had a file of its own."""
-    first, execution = numbered(rows.execution_key)
+    first, execution = rows.files
     place = _place(rows)
     is_first = execution[1:] != execution[:-1]
     is_one_run = np.count_nonzero(is_first) < len(first)
@@ -152,15 +153,18 @@ def _merged(
 
 def _place(rows: Rows) -> NDArray[np.int64]:
     """Return a number for each row that grows in the order of tensors in an operator."""
-    return rows.io * (1 << 32) + np.minimum(rows.index, (1 << 32) - 1)
+    place = rows.io.astype(np.int64)
+    place <<= 32
+    place += np.minimum(rows.index, (1 << 32) - 1)
+    return place
 
 
 def _by_execution(rows: Rows, execution: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return rows in the order of executions and of the tensors in them."""
     place, same = _place(rows), np.diff(execution) == 0
     if ((np.diff(execution) > 0) | (same & (np.diff(place) >= 0))).all():
-        return np.arange(rows.n)
-    return np.lexsort((place, execution))
+        return np.arange(rows.n, dtype=execution.dtype)
+    return np.lexsort((place, execution)).astype(execution.dtype)
 
 
 def _threads(rows: Rows, first: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -173,7 +177,7 @@ def _threads(rows: Rows, first: NDArray[np.int64]) -> NDArray[np.int64]:
     sliced = np.flatnonzero((thread != NONE) & (thread != _UNKNOWN_ID))
     if len(sliced) == 0:
         return leader
-    key, thread = rows.place_key[first][sliced], thread[sliced]
+    key, thread = rows.place_keys(first[sliced]), thread[sliced]
     repetition = positions(np.lexsort((rows.when[first][sliced], thread, key)), key, thread)
     _, one, part = np.unique(mixed(key, repetition), return_index=True, return_inverse=True)
     leader[sliced] = sliced[one[part]]
@@ -188,11 +192,11 @@ def _halves(
     They are in two files, which differ in their times: outputs go to the inputs before them.
     """
     leader = np.arange(len(first))
-    key = rows.operator_key[first]
     has_input = np.bincount(execution, rows.io == INPUT, len(first)) > 0
     has_output = np.bincount(execution, rows.io == OUTPUT, len(first)) > 0
     if not (has_input & ~has_output).any() or not (has_output & ~has_input).any():
         return leader
+    key = rows.operator_keys(first)
     order = np.lexsort((has_output, rows.when[first], key))
     only_inputs, only_outputs = (has_input & ~has_output)[order], (has_output & ~has_input)[order]
     joined = (np.diff(key[order]) == 0) & only_inputs[:-1] & only_outputs[1:]

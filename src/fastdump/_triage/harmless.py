@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from fastdump._triage.rows import Rows, blocks
 from fastdump._words import catalogue as say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from fastdump._triage.rows import Rows
 
 MASK: Final = "mask"
 UNINITIALISED: Final = "uninitialised"
@@ -99,13 +98,15 @@ def is_two_valued(rows: Rows) -> NDArray[np.bool_]:
 
     If all elements are `a` or `b`, the mean tells how many are `b`, and these numbers the norm.
     """
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        low, high = rows.min, rows.max
-        finite = (rows.count - rows.n_bad).astype(np.float64)
-        scale = np.maximum(np.abs(low), np.abs(high))
-        n_high = np.where(high > low, (rows.mean - low) / (high - low) * finite, 0)
-        tolerance = np.where(rows.is_reported, 2e-5, 1e-6) * finite
-        whole = np.abs(n_high - np.round(n_high)) <= tolerance
-        expected = n_high * (high / scale) ** 2 + (finite - n_high) * (low / scale) ** 2
-        two = np.abs(expected - (rows.l2norm / scale) ** 2) <= tolerance
-        return np.asarray((two & whole & (finite > 2)) | (low == high))
+    found = np.empty(rows.n, np.bool_)
+    for some in blocks(rows.n):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            low, high, finite = rows.min[some], rows.max[some], rows.n_finite(some)
+            scale = np.maximum(np.abs(low), np.abs(high))
+            n_high = np.where(high > low, (rows.mean[some] - low) / (high - low) * finite, 0)
+            tolerance = np.where(rows.is_reported[some], 2e-5, 1e-6) * finite
+            whole = np.abs(n_high - np.round(n_high)) <= tolerance
+            expected = n_high * (high / scale) ** 2 + (finite - n_high) * (low / scale) ** 2
+            two = np.abs(expected - (rows.l2norm[some] / scale) ** 2) <= tolerance
+            found[some] = (two & whole & (finite > 2)) | (low == high)
+    return found

@@ -13,7 +13,7 @@ import numpy as np
 
 from fastdump._op_name import without_layer_number
 from fastdump._table.severity import saturation_tells
-from fastdump._triage.rows import NONE, OUTPUT, Rows, mixed
+from fastdump._triage.rows import NONE, OUTPUT, Rows, blocks, mixed
 from fastdump._words import catalogue as say
 
 if TYPE_CHECKING:
@@ -63,10 +63,18 @@ _LOG_RANGE = 4096.0  # more than the logarithms of float64 span
 
 def saturated(rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which rows have values at plus, and at minus, the largest finite value."""
-    limit = rows.largest * (1 - SATURATED_TOLERANCE)
-    at_max, at_min = rows.max >= limit, rows.min <= -limit
+    at_max, at_min = _near_largest(rows, 1 - SATURATED_TOLERANCE)
     tells = saturation_tells(rows.dtype, rows.dtypes, rows.n_saturated, rows.count)
     return at_max & tells, at_min & tells
+
+
+def _near_largest(rows: Rows, share: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which rows have values from this share of the largest on, and of its negative."""
+    high, low = np.empty(rows.n, np.bool_), np.empty(rows.n, np.bool_)
+    for some in blocks(rows.n):
+        limit = share * rows.largest(some)
+        high[some], low[some] = rows.max[some] >= limit, rows.min[some] <= -limit
+    return high, low
 
 
 def all_zero(rows: Rows) -> NDArray[np.bool_]:
@@ -78,8 +86,8 @@ def all_zero(rows: Rows) -> NDArray[np.bool_]:
 def near_overflow(rows: Rows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which float16 rows come near plus, and minus, the largest value."""
     is_float16 = rows.of_dtype(("float16", "complex32"))
-    limit = HEADROOM_SHARE * rows.largest
-    return (rows.max >= limit) & is_float16, (rows.min <= -limit) & is_float16
+    high, low = _near_largest(rows, HEADROOM_SHARE)
+    return high & is_float16, low & is_float16
 
 
 def magnitude(rows: Rows) -> NDArray[np.float64]:
@@ -87,13 +95,16 @@ def magnitude(rows: Rows) -> NDArray[np.float64]:
 
     Without a norm it is the largest magnitude.
     """
-    finite = (rows.count - rows.n_bad).astype(np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rms = rows.l2norm / np.sqrt(finite)
-    largest = np.maximum(np.abs(rows.max), np.abs(rows.min))
-    found = np.where(np.isnan(rows.l2norm), largest, rms)
-    usable = rows.is_float & (finite >= MIN_ELEMENTS) & np.isfinite(found) & (found > 0)
-    return np.where(usable, found, np.nan)
+    magnitudes = np.empty(rows.n)
+    for some in blocks(rows.n):
+        finite, norm = rows.n_finite(some), rows.l2norm[some]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rms = norm / np.sqrt(finite)
+        largest = np.maximum(np.abs(rows.max[some]), np.abs(rows.min[some]))
+        found = np.where(np.isnan(norm), largest, rms)
+        usable = rows.is_float[some] & (finite >= MIN_ELEMENTS) & np.isfinite(found) & (found > 0)
+        magnitudes[some] = np.where(usable, found, np.nan)
+    return magnitudes
 
 
 class Jump(NamedTuple):
@@ -107,7 +118,7 @@ USUAL: Final = (say.ON_OTHER_RANKS(), say.BEFORE(), say.IN_OTHER_LAYERS())
 """What norms are compared with; a finding names the first that shows a jump."""
 
 
-def jumps(rows: Rows, ignored: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def jumps(rows: Rows, ignored: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Return how many times larger values are than usual, and an index in `USUAL`.
 
     The ratio is 1 where it is not known. Rows that are `ignored` do not jump, and nothing is
@@ -115,25 +126,34 @@ def jumps(rows: Rows, ignored: NDArray[np.bool_]) -> tuple[NDArray[np.float64], 
     """
     sizes = magnitude(rows)
     sizes[ignored] = np.nan
-    layers = _without_layer_numbers(rows.ops)[rows.op]
+    layers = _without_layer_numbers(rows.ops)
     # Without their counters, names do not tell the operators of a layer apart.
-    in_layers = np.where((layers == NONE) | rows.counters_shift, np.nan, sizes)
+    of_layers = np.full_like(layers, NONE) if rows.counters_shift else layers
     # Most tensors are of about the same size in all steps, on all ranks and in all layers.
-    sizes[~_varies(sizes, rows.op, rows)] = np.nan
-    in_layers[~_varies(in_layers, layers, rows)] = np.nan
-    tensor = mixed(rows.op, rows.signature, rows.io, rows.index)
-    layer = mixed(rows.lane, rows.step, layers, rows.io, rows.index)
+    vary = _varies(sizes, np.arange(len(rows.ops)), rows)
+    vary_in_layers = _varies(sizes, of_layers, rows)
+    some = np.flatnonzero(vary | vary_in_layers)
+    in_layers = np.where(vary_in_layers[some], sizes[some], np.nan)
+    sizes = np.where(vary[some], sizes[some], np.nan)
+    op, io, index = rows.op[some], rows.io[some], rows.index[some]
+    step, lane = rows.step[some], rows.lane[some]
+    tensor = mixed(op, rows.signature[some], io, index)
     ratios = np.stack(
         (
-            _relative_to_usual(sizes, mixed(tensor, rows.step), min_others=1),
-            _relative_to_earlier(sizes, tensor, rows),
-            _relative_to_usual(in_layers, layer, min_others=JUMP_MIN_LAYERS - 1),
+            _relative_to_usual(sizes, mixed(tensor, step), min_others=1),
+            _relative_to_earlier(sizes, tensor, lane, rows.when[some]),
+            _relative_to_usual(
+                in_layers, mixed(lane, step, layers[op], io, index), min_others=JUMP_MIN_LAYERS - 1
+            ),
         )
     )
     # All jumps count alike.
     size = np.minimum(np.abs(np.log(ratios)), math.log(JUMP_RATIO))
-    usual = np.argmax(size, axis=0)
-    return np.take_along_axis(ratios, usual[None], axis=0)[0], usual
+    ratio, usual = np.ones(rows.n), np.zeros(rows.n, np.int8)
+    largest = np.argmax(size, axis=0)
+    usual[some] = largest
+    ratio[some] = np.take_along_axis(ratios, largest[None], axis=0)[0]
+    return ratio, usual
 
 
 def jumped(ratio: NDArray[np.float64], least: float = JUMP_RATIO) -> NDArray[np.bool_]:
@@ -141,43 +161,62 @@ def jumped(ratio: NDArray[np.float64], least: float = JUMP_RATIO) -> NDArray[np.
     return (ratio >= least) | (ratio <= 1 / least)
 
 
-def _varies(sizes: NDArray[np.float64], code: NDArray[np.int64], rows: Rows) -> NDArray[np.bool_]:
-    """Return which sizes are of tensors that may have a jump; `code` is that of an operator."""
-    valid = ~np.isnan(sizes)
+def _varies(
+    sizes: NDArray[np.float64], code_of_op: NDArray[np.int64], rows: Rows
+) -> NDArray[np.bool_]:
+    """Return which sizes are of tensors that may have a jump, of operators whose code is known."""
     n_slots = 2 * _MAX_INDEX
-    slot = code * n_slots + 2 * np.clip(rows.index, 0, _MAX_INDEX - 1) + (rows.io == OUTPUT)
-    slot = np.where(valid, slot, 0)
-    n_groups = int(slot.max(initial=0)) + 1
+
+    def slots(some: slice) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        code = code_of_op[rows.op[some]]
+        valid = ~np.isnan(sizes[some]) & (code != NONE)
+        index = np.clip(rows.index[some], 0, _MAX_INDEX - 1)
+        return code * n_slots + 2 * index + (rows.io[some] == OUTPUT), valid
+
+    n_groups = n_slots * (int(code_of_op.max(initial=0)) + 1)
     low, high = np.full(n_groups, np.inf), np.zeros(n_groups)
-    np.minimum.at(low, slot[valid], sizes[valid])
-    np.maximum.at(high, slot[valid], sizes[valid])
+    for some in blocks(rows.n):
+        slot, valid = slots(some)
+        np.minimum.at(low, slot[valid], sizes[some][valid])
+        np.maximum.at(high, slot[valid], sizes[some][valid])
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.asarray(valid & (high / low >= INHERITED_RATIO)[slot])
+        is_wide = high / low >= INHERITED_RATIO
+    varies = np.zeros(rows.n, np.bool_)
+    for some in blocks(rows.n):
+        slot, valid = slots(some)
+        varies[some][valid] = is_wide[slot[valid]]
+    return varies
 
 
 def _relative_to_earlier(
-    sizes: NDArray[np.float64], tensor: NDArray[np.uint64], rows: Rows
+    sizes: NDArray[np.float64],
+    tensor: NDArray[np.uint64],
+    lane: NDArray[np.int32],
+    when: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Return each size divided by the largest before it, or by the smallest if it is smaller.
 
     A smaller size also has to be smaller than all in its lane: after a jump, sizes are usual again.
     """
-    up = _relative_to_extreme(sizes, tensor, rows, np.maximum)
-    down = _relative_to_extreme(sizes, tensor, rows, np.minimum)
-    in_lane = _relative_to_extreme(sizes, mixed(tensor, rows.lane), rows, np.minimum)
+    up = _relative_to_extreme(sizes, tensor, when, np.maximum)
+    down = _relative_to_extreme(sizes, tensor, when, np.minimum)
+    in_lane = _relative_to_extreme(sizes, mixed(tensor, lane), when, np.minimum)
     down = np.minimum(np.maximum(down, in_lane), 1.0)
     return np.where(up > 1, up, down)
 
 
 def _relative_to_extreme(
-    sizes: NDArray[np.float64], group: NDArray[np.uint64], rows: Rows, extreme: np.ufunc
+    sizes: NDArray[np.float64],
+    group: NDArray[np.uint64],
+    when: NDArray[np.int64],
+    extreme: np.ufunc,
 ) -> NDArray[np.float64]:
     """Return each size divided by the extreme one before it in its group, 1 for the first."""
     ratio = np.ones(len(sizes))
     order = np.flatnonzero(~np.isnan(sizes))
     if len(order) == 0:
         return ratio
-    order = order[np.lexsort((rows.when[order], group[order]))]
+    order = order[np.lexsort((when[order], group[order]))]
     logs = np.log(sizes[order])
     is_first = np.concatenate(([True], np.diff(group[order]) != 0))
     # Shifted from group to group by more than sizes can differ, the extreme starts anew in each.

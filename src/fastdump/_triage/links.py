@@ -19,7 +19,7 @@ import numpy as np
 
 from fastdump._triage.executions import Executions
 from fastdump._triage.order import is_among
-from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, mixed
+from fastdump._triage.rows import INPUT, NONE, OUTPUT, Rows, index_type, mixed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class Links:
     ----------
     content : ndarray of uint64, shape (rows,)
         Equal for rows of one lane that may hold the same bytes.
-    reads : ndarray of int64
+    reads : ndarray of int32 or int64
         The inputs of all executions, sorted by content and then by time.
     """
 
@@ -71,6 +71,7 @@ class Links:
 
     def _sorted(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         found = np.flatnonzero(mask & (self._of_row != NONE))
+        found = found.astype(index_type(len(mask)))
         return found[np.lexsort((self._when[found], self.content[found]))]
 
     def read_from(self, outputs: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +36,8 @@ INPUT, OUTPUT = 0, 1
 NONE = -1
 """Stands for null in columns of numbers that cannot be negative."""
 
-_MIXED_AT_ONCE = 1 << 14
+_AT_ONCE = 1 << 14
+"""So many rows stay in the cache."""
 
 _FLOATS = ("float", "bfloat", "hifloat", "complex")
 
@@ -48,7 +49,7 @@ class Rows:
     ----------
     table : StatsTable
         The table.
-    lane : ndarray of int64
+    lane : ndarray of int32
         The device of a rank, as an index into `lanes`. The operators of one lane follow each other
         in time.
     lanes : list of (int or None, int or None)
@@ -57,12 +58,12 @@ class Rows:
         For null, `step` has NONE and `timestamp` INT64_MAX.
     when : ndarray of int64
         Grows with time; equal where the order is not known.
-    op : ndarray of int64
+    op : ndarray of int32
         Index into `ops`: the same operator in all steps and on all ranks.
     ops : list of (str, str)
         op_type and op_name of each operator, '' for null; the name lacks a counter that is another
         one in other steps.
-    named : ndarray of int64
+    named : ndarray of int32
         Index into `named_ops`.
     named_ops : list of (str, str)
         Distinct pairs of op_type and op_name, as they are in the dump.
@@ -74,16 +75,13 @@ class Rows:
         Index into `op_types` of each of `ops`.
     op_types : list of str
         Distinct types.
-    io : ndarray of int64
+    io : ndarray of int8
         INPUT, OUTPUT, or something else.
-    execution_key : ndarray of uint64
-        Equal for rows of one execution of one operator, as far as names tell.
-    operator_key, place_key : ndarray of uint64
-        `execution_key` without the time; `operator_key` without context and thread.
-    dtype : ndarray of int64
+    files : tuple of ndarray of int64
+        The first row of each execution of an operator, as far as names tell, and of each row the
+        number of its execution. Whoever makes use of it may delete it.
+    dtype : ndarray of int8 or int32
         Index into `dtypes`.
-    largest : ndarray of float64
-        Largest finite value of the row's type, NaN if the type cannot overflow.
     known : ndarray of bool
         Whether the row's statistics are of all elements of the tensor.
     nan_or_pos_inf, neg_inf : ndarray of bool
@@ -112,30 +110,17 @@ class Rows:
         self.lane, self.lanes = _lanes(self._integers("rank"), self._integers("device"))
         self.named, self.named_ops = _ops(batch)
         io_codes, io_names = codes_of(batch.column("io"))
-        self.io = np.array([*map(IO.index, io_names), NONE], np.int64)[io_codes]
+        self.io = np.array([*map(IO.index, io_names), NONE], np.int8)[io_codes]
+        del io_codes
         self.when = self._when()
 
-        time, _ = codes_of(batch.column("time"))
-        model, _ = codes_of(batch.column("model"))
-        self.place_key = mixed(
-            *(self.lane, time, model, self._integers("model_id"), self.step),
-            *(self.named, self.task, self.stream),
-        )
-        self.operator_key = mixed(self.place_key, self._integers("context_id"), self.thread)
-        self.execution_key = mixed(self.operator_key, self.timestamp)
-        untimed = self.timestamp == INT64_MAX
-        if untimed.any():
-            # Only the path tells two files of an operator apart.
-            path = text_codes(batch.column("path"))
-            self.execution_key = mixed(self.execution_key, np.where(untimed, path, NONE))
-
-        self.dtype, self.dtypes = codes_of(batch.column("dtype"))
-        first, file = numbered(self.execution_key)
+        dtype, self.dtypes = codes_of(batch.column("dtype"))
+        self.dtype = _small(dtype)
+        self._time, self._model = (_small(text_codes(batch.column(n))) for n in ("time", "model"))
+        self.files = numbered(self._execution_keys())
+        first, file = self.files
         self.signature = self._signatures(file, len(first))
-        model_key = mixed(self.lane, model, self._integers("model_id"))
-        self.op, self.ops, self.counters_shift = self._operators(
-            first, file, model_key[first], mixed(model_key, time, self.step)[first]
-        )
+        self.op, self.ops, self.counters_shift = self._operators(first, file)
         types: dict[str, int] = {}
         numbers = (types.setdefault(op_type, len(types)) for op_type, _ in self.ops)
         self.op_type = np.fromiter(numbers, np.int64, len(self.ops))
@@ -144,13 +129,10 @@ class Rows:
         self.max, self.min, self.mean, self.l2norm = (
             shared_reals(batch.column(name)) for name in ("max", "min", "mean", "l2norm")
         )
-        largest = [LARGEST_FINITE.get(name, np.nan) for name in self.dtypes]
-        self.largest = np.array([*largest, np.nan], np.float64)[self.dtype]
         self.is_float = self.of_dtype(_FLOATS)
         self.nan_or_pos_inf = table.bad_values.nan_or_pos_inf
         self.neg_inf = table.bad_values.neg_inf
-        counts = [shared_integers(batch.column(name)) for name in ("nan", "pos_inf", "neg_inf")]
-        self.n_bad = sum(counts[1:], counts[0])
+        counts = self._counts()
         self.n_nan = counts[0]
         self.content = mixed(
             *(self.nbytes, self.dtype, self.count, *counts),
@@ -161,6 +143,48 @@ class Rows:
             self.n_saturated = shared_integers(batch.column("saturated"))
         self.is_reported = self.is_in("source", ("csv",))
         self.known = self._known(batch)
+
+    def largest(self, rows: Any) -> NDArray[np.float64]:
+        """Return the largest finite value of some rows' types, NaN if a type cannot overflow."""
+        largest = [LARGEST_FINITE.get(name, np.nan) for name in self.dtypes]
+        return np.asarray(np.array([*largest, np.nan], np.float64)[self.dtype[rows]])
+
+    def n_bad(self, rows: Any) -> NDArray[np.int64]:
+        """Return how many elements of some rows are NaN or infinite."""
+        nan, pos_inf, neg_inf = (count[rows] for count in self._counts())
+        return np.asarray(nan + pos_inf + neg_inf)
+
+    def n_finite(self, rows: Any) -> NDArray[np.float64]:
+        """Return how many elements of some rows are neither."""
+        return np.asarray(self.count[rows] - self.n_bad(rows), np.float64)
+
+    def _counts(self) -> list[NDArray[np.int64]]:
+        return [shared_integers(self._batch.column(name)) for name in ("nan", "pos_inf", "neg_inf")]
+
+    def place_keys(self, rows: Any) -> NDArray[np.uint64]:
+        """Return numbers that are equal for rows of one operator in one step of a lane."""
+        return mixed(*(column[rows] for column in self._place()))
+
+    def operator_keys(self, rows: Any) -> NDArray[np.uint64]:
+        """Return numbers that are equal where `place_keys`, context and thread are."""
+        return mixed(*(column[rows] for column in self._operator()))
+
+    def _place(self) -> list[NDArray[Any]]:
+        model = [self.lane, self._time, self._model, self._integers("model_id")]
+        return [*model, self.step, self.named, self.task, self.stream]
+
+    def _operator(self) -> list[NDArray[Any]]:
+        return [*self._place(), self._integers("context_id"), self.thread]
+
+    def _execution_keys(self) -> NDArray[np.uint64]:
+        """Return numbers that are equal for rows of one execution, as far as names tell."""
+        columns = [*self._operator(), self.timestamp]
+        untimed = self.timestamp == INT64_MAX
+        if untimed.any():
+            # Only the path tells two files of an operator apart.
+            path = text_codes(self._batch.column("path"))
+            columns.append(np.where(untimed, path, NONE))
+        return mixed(*columns)
 
     def _integers(self, name: str) -> NDArray[np.int64]:
         return shared_integers(self._batch.column(name), null=NONE)
@@ -175,18 +199,17 @@ class Rows:
         self,
         first: NDArray[np.int64],
         file: NDArray[np.int64],
-        model: NDArray[np.uint64],
-        place: NDArray[np.uint64],
-    ) -> tuple[NDArray[np.int64], list[tuple[str, str]], bool]:
+    ) -> tuple[NDArray[np.int32], list[tuple[str, str]], bool]:
         """Return `op`, `ops` and `counters_shift`.
 
         Parameters
         ----------
         first, file
             The first row of each file, and the file of each row.
-        model, place
-            Of each file: which model on which device, and also in which step.
         """
+        lane, time, name, model_id, step = (column[first] for column in self._place()[:5])
+        model = mixed(lane, name, model_id)
+        place = mixed(model, time, step)
         stem, counter = (column[self.named[first]] for column in counters.split(self.named_ops))
         if not counters.shift(model, place, self.when[first], stem, counter):
             return self.named, self.named_ops, False
@@ -198,7 +221,7 @@ class Rows:
         _, one, op = np.unique(key, return_index=True, return_inverse=True)
         names = (self.named_ops[named] for named in self.named[first[one]].tolist())
         ops = [(op_type, counters.without_counter(name)) for op_type, name in names]
-        return op[file], ops, True
+        return op.astype(np.int32)[file], ops, True
 
     def typed(self, pattern: re.Pattern[str]) -> NDArray[np.bool_]:
         """Return which of `ops` have a type that contains a match of a pattern."""
@@ -213,7 +236,7 @@ class Rows:
     def of_dtype(self, prefixes: tuple[str, ...]) -> NDArray[np.bool_]:
         """Return which rows have a type whose name begins with one of these."""
         of_dtype = [name.startswith(prefixes) for name in self.dtypes]
-        return np.array([*of_dtype, False], np.bool_)[self.dtype]
+        return np.asarray(np.array([*of_dtype, False], np.bool_)[self.dtype])
 
     def _when(self) -> NDArray[np.int64]:
         if (self.timestamp < INT64_MAX).all():
@@ -233,6 +256,11 @@ class Rows:
         return np.asarray(known | (self.is_in("status", ("unsupported",)) & ~self.is_float))
 
 
+def blocks(n: int) -> Iterator[slice]:
+    """Yield all rows, some at a time: what is computed of these takes little memory."""
+    return (slice(first, first + _AT_ONCE) for first in range(0, n, _AT_ONCE))
+
+
 def mixed(*columns: NDArray[Any]) -> NDArray[np.uint64]:
     """Return a 64-bit number for each row that is equal where all columns are.
 
@@ -240,11 +268,10 @@ def mixed(*columns: NDArray[Any]) -> NDArray[np.uint64]:
     happens among a million rows.
     """
     hashed = np.zeros(len(columns[0]), np.uint64)
-    # Some rows at a time stay in the cache.
-    for first in range(0, len(hashed), _MIXED_AT_ONCE):
-        part = hashed[first : first + _MIXED_AT_ONCE]
+    for some in blocks(len(hashed)):
+        part = hashed[some]
         for column in columns:
-            chosen = column[first : first + _MIXED_AT_ONCE]
+            chosen = column[some]
             bits = chosen if chosen.dtype.itemsize == 8 else chosen.astype(np.int64)
             part ^= bits.view(np.uint64)
             # The finalizer of splitmix64: every bit of the input changes half the bits of the
@@ -256,6 +283,16 @@ def mixed(*columns: NDArray[Any]) -> NDArray[np.uint64]:
             part *= np.uint64(0x94D049BB133111EB)
             part ^= part >> np.uint64(31)
     return hashed
+
+
+def index_type(n: int) -> type[np.signedinteger[Any]]:
+    """Return the type of indices of so many rows."""
+    return np.int32 if n <= np.iinfo(np.int32).max else np.int64
+
+
+def _small(codes: NDArray[np.int64]) -> NDArray[Any]:
+    """Return indices of few texts in less memory."""
+    return codes.astype(np.int8 if codes.max(initial=0) < 128 else np.int32)
 
 
 def _shape_keys(column: Array) -> NDArray[np.uint64]:
@@ -270,7 +307,7 @@ def _shape_keys(column: Array) -> NDArray[np.uint64]:
 
 def _lanes(
     rank: NDArray[np.int64], device: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], list[tuple[int | None, int | None]]]:
+) -> tuple[NDArray[np.int32], list[tuple[int | None, int | None]]]:
     # Rows of a lane follow each other.
     begins = runs_of(rank, device)
     _, first, lane = np.unique(
@@ -282,10 +319,11 @@ def _lanes(
     place[order] = np.arange(len(order))
     pairs = zip(rank[first][order].tolist(), device[first][order].tolist(), strict=True)
     lanes = [(None if r < 0 else r, None if d < 0 else d) for r, d in pairs]
-    return np.repeat(place[lane], np.diff(begins, append=len(rank))), lanes
+    of_run = place[lane].astype(np.int32)
+    return np.repeat(of_run, np.diff(begins, append=len(rank))), lanes
 
 
-def _ops(batch: RecordBatch) -> tuple[NDArray[np.int64], list[tuple[str, str]]]:
+def _ops(batch: RecordBatch) -> tuple[NDArray[np.int32], list[tuple[str, str]]]:
     """Return the operator of each row as an index, and the operators.
 
     Names that are spelled alike in file names are of one operator: a file without a header has only
@@ -307,4 +345,4 @@ def _ops(batch: RecordBatch) -> tuple[NDArray[np.int64], list[tuple[str, str]]]:
         elif in_file_name(ops[number][1]) == ops[number][1]:
             ops[number] = op_type, name  # the header's, if there is one
         merged.append(number)
-    return np.array(merged, np.int64)[op], ops
+    return np.array(merged, np.int32)[op], ops

@@ -181,7 +181,7 @@ class _Story:
         if tensor is None or kind not in (*_INFINITE_OR_NAN, *_NEAR_LIMIT):
             return None
         share = kinds.HEADROOM_SHARE if kind is kinds.HEADROOM else 1.0
-        limit = share * float(self._rows.largest[row])
+        limit = share * float(self._rows.largest(row))
 
         def is_at_limit(elements: NDArray[Any]) -> NDArray[np.bool_]:
             return np.asarray(np.abs(elements).astype(np.float64) >= limit)
@@ -199,7 +199,7 @@ class _Story:
 
     def _infected(self, begun: Begun, execution: int, step: Step) -> Infected:
         outputs = begun.search.infection.bad_outputs(execution)
-        worst = max(outputs, key=lambda row: int(self._rows.n_bad[row]), default=None)
+        worst = max(outputs, key=lambda row: int(self._rows.n_bad(row)), default=None)
         return Infected(
             operator=self._evidence.run(execution),
             read=None if step.read == NONE else self._table[step.read],

@@ -117,5 +117,5 @@ class Ways:
 
     def _worst_output(self, search: Search, execution: int) -> int | None:
         outputs = search.infection.bad_outputs(execution)
-        n_bad = self._evidence.rows.n_bad
-        return max(outputs, key=lambda row: int(n_bad[row]), default=None)
+        rows = self._evidence.rows
+        return max(outputs, key=lambda row: int(rows.n_bad(row)), default=None)
