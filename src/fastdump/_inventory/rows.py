@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._table.arrow_column import codes_of, is_in, is_null, shared_integers, text_codes
+from fastdump._table.arrow_column import codes_of, is_in, is_null, shared_integers, short_text_codes
 from fastdump._table.distinct_codes import distinct_codes
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ class Rows:
 
     Attributes
     ----------
-    path : ndarray of int64, shape (rows,)
+    path : ndarray of int32, shape (rows,)
         A number for each path.
-    dtype : ndarray of int64, shape (rows,)
+    dtype : ndarray of int32, shape (rows,)
         Indices into `dtypes`.
-    op : ndarray of int64, shape (rows,)
+    op : ndarray of int32, shape (rows,)
         A number for each operator: equal where type and name are.
     rank, step, timestamp, nbytes : ndarray of int64, shape (rows,)
         As in the table; `nbytes` is 0 in the place of null.
@@ -48,23 +48,28 @@ class Rows:
         def integers(name: str) -> NDArray[np.int64]:
             return shared_integers(batch.column(name), null=NONE)
 
-        self.path = text_codes(batch.column("path"))
-        self.dtype, self.dtypes = codes_of(batch.column("dtype"))
+        self.path = short_text_codes(batch.column("path"))
+        dtype, self.dtypes = codes_of(batch.column("dtype"))
+        self.dtype = dtype.astype(np.int32)
+        del dtype
         types, op_types = codes_of(batch.column("op_type"))
         names, op_names = codes_of(batch.column("op_name"))
         n = len(op_names) + 1
         ops, op = distinct_codes((types + 1) * n + names + 1, (len(op_types) + 1) * n)
         # The lowest is of rows with neither, if there are any.
-        self.op = op + NONE if len(ops) and ops[0] == 0 else op
+        self.op = op.astype(np.int32)
+        if len(ops) and ops[0] == 0:
+            self.op += NONE
+        del types, names, op
         self.rank, self.step = integers("rank"), integers("step")
         self.timestamp = integers("timestamp")
         self.nbytes = shared_integers(batch.column("nbytes"))
         self.is_tensor = ~is_null(batch.column("io"))
         self.is_reported = is_in(batch.column("source"), ("csv",))
-        io, _ = codes_of(batch.column("io"))
+        io = short_text_codes(batch.column("io"))
         self.is_appended = self._repeats(io, integers("index"))
 
-    def _repeats(self, io: NDArray[np.int64], index: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _repeats(self, io: NDArray[np.int32], index: NDArray[np.int64]) -> NDArray[np.bool_]:
         repeats = np.zeros(len(self.is_tensor), np.bool_)
         rows = self._may_repeat(io, index)
         columns = [column[rows] for column in (self.timestamp, index, io, self.op, self.path)]
@@ -74,25 +79,30 @@ class Rows:
             repeats[rows[order[1:][same]]] = True
         return repeats
 
-    def _may_repeat(self, io: NDArray[np.int64], index: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _may_repeat(self, io: NDArray[np.int32], index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the tensors of all files but those whose rows tell at a glance that none repeats.
 
         Usually rows of a file follow each other, tensors of a kind do, too, and are in order.
         """
-        rows = np.flatnonzero(self.is_tensor)
-        path, io, index = self.path[rows], io[rows], index[rows]
-        if not len(rows):
-            return rows
+        path, rows = self.path, None
+        if not self.is_tensor.all():
+            rows = np.flatnonzero(self.is_tensor)
+            path, io, index = path[rows], io[rows], index[rows]
+        if not len(path):
+            return np.empty(0, np.int64)
         is_odd = np.zeros(int(path.max()) + 1, np.bool_)
-        of_one_file = path[1:] == path[:-1]
         # Numbers of paths are in the order of appearance: a lower one was there before.
-        is_odd[path[1:][path[1:] < np.maximum.accumulate(path)[:-1]]] = True
-        of_one_kind = of_one_file & (io[1:] == io[:-1])
+        is_lower = path[1:] < path[:-1]
+        if is_lower.any():
+            is_lower = path[1:] < np.maximum.accumulate(path[:-1])
+            is_odd[path[1:][is_lower]] = True
+        of_one_kind = (path[1:] == path[:-1]) & (io[1:] == io[:-1])
         is_odd[path[1:][of_one_kind & (index[1:] <= index[:-1])]] = True
         # A kind that begins again shows as more runs of kinds in a file than there are kinds of it.
         begins = np.flatnonzero(np.append(True, ~of_one_kind))
-        kinds = path[begins] * (int(io.max()) + 1) + io[begins]
+        n_kinds = int(io.max()) + 1
+        kinds = distinct(path[begins].astype(np.int64) * n_kinds + io[begins])
         n_begun = np.bincount(path[begins], minlength=len(is_odd))
-        n_kinds = np.bincount(distinct(kinds) // (int(io.max()) + 1), minlength=len(is_odd))
-        is_odd |= n_begun != n_kinds
-        return rows[is_odd[path]]
+        is_odd |= n_begun != np.bincount(kinds // n_kinds, minlength=len(is_odd))
+        found = np.flatnonzero(is_odd[path])
+        return found if rows is None else rows[found]

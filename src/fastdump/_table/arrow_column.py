@@ -234,6 +234,15 @@ def text_codes(column: Array) -> NDArray[np.int64]:
     return _codes(_encoded(column))
 
 
+def short_text_codes(column: Array) -> NDArray[np.int32]:
+    """Return what `text_codes` does, in half the memory."""
+    indices: Any = dictionary_indices(_encoded(column))
+    codes: NDArray[np.int32] = values(indices, np.int32)
+    if indices.null_count:
+        codes[is_null(indices)] = NULL_CODE
+    return codes
+
+
 def n_distinct(column: Array) -> int:
     """Return how many distinct texts a text column has, null not counted."""
     texts: Any = dictionary_dictionary(_encoded(column))

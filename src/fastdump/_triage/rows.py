@@ -19,7 +19,7 @@ from fastdump._table.arrow_column import (
     is_null,
     shared_integers,
     shared_reals,
-    text_codes,
+    short_text_codes,
     values,
 )
 from fastdump._table.distinct_codes import distinct_codes, runs_of
@@ -116,7 +116,9 @@ class Rows:
 
         dtype, self.dtypes = codes_of(batch.column("dtype"))
         self.dtype = _small(dtype)
-        self._time, self._model = (_small(text_codes(batch.column(n))) for n in ("time", "model"))
+        self._time, self._model = (
+            _small(short_text_codes(batch.column(name))) for name in ("time", "model")
+        )
         self.files = numbered(self._execution_keys())
         first, file = self.files
         self.signature = self._signatures(file, len(first))
@@ -182,7 +184,7 @@ class Rows:
         untimed = self.timestamp == INT64_MAX
         if untimed.any():
             # Only the path tells two files of an operator apart.
-            path = text_codes(self._batch.column("path"))
+            path = short_text_codes(self._batch.column("path"))
             columns.append(np.where(untimed, path, NONE))
         return mixed(*columns)
 
@@ -290,7 +292,7 @@ def index_type(n: int) -> type[np.signedinteger[Any]]:
     return np.int32 if n <= np.iinfo(np.int32).max else np.int64
 
 
-def _small(codes: NDArray[np.int64]) -> NDArray[Any]:
+def _small(codes: NDArray[np.integer[Any]]) -> NDArray[Any]:
     """Return indices of few texts in less memory."""
     return codes.astype(np.int8 if codes.max(initial=0) < 128 else np.int32)
 
