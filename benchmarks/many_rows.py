@@ -62,9 +62,9 @@ def part_of_rank(
     step, operator = first_step + operator // _N_OPERATORS, operator % _N_OPERATORS
     is_output = np.arange(n_rows) % 2 == 1
     names = [f"model/layers.{i // 16}/op{i}" for i in range(_N_OPERATORS)]
-    directory = f"worldsize{_N_RANKS}_global_rank{rank}"
+    directory = f"rank{rank}"
     if not is_plain:
-        directory += f"/20240101000000/{rank}/decoder/1"
+        directory = f"worldsize{_N_RANKS}_global_rank{rank}/20240101000000/{rank}/decoder/1"
     time_of = _FIRST_TIME + step * _N_OPERATORS + operator
     texts = {
         "time": (np.zeros(n_rows, np.int64), ["20240101000000"]),
@@ -106,8 +106,9 @@ def part_of_rank(
     reals = {"max": 1 + content, "min": -1 - content, "mean": content, "l2norm": 16 + content}
     columns = {name: coded_column(*column, "text") for name, column in texts.items()}
     columns |= {name: Array.from_numpy(values) for name, values in {**integers, **reals}.items()}
-    shapes = np.zeros(n_rows, np.int64)
-    columns["shape"] = columns["origin_shape"] = coded_column(shapes, [(256,)], "shape")
+    columns["shape"] = coded_column(np.zeros(n_rows, np.int64), [(256,)], "shape")
+    if not is_plain:
+        columns["origin_shape"] = columns["shape"]
     schema = Schema([Field(name, column.type) for name, column in columns.items()])
     batch = RecordBatch.from_arrays(list(columns.values()), schema=schema)
     return StatsTable(batch, level="full", root="/dump", skipped={})

@@ -18,6 +18,7 @@ from test_concat import assert_same_table, write_random_tree
 import fastdump
 from fastdump import StatsTable
 from fastdump._cli import main
+from fastdump._table import merged
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +127,13 @@ def test_one_kind_of_change(tree: Path, change: Callable[[Path, random.Random], 
     assert_same_table(fastdump.stats(tree, level="full", since=earlier), whole)
 
 
+@pytest.mark.parametrize("min_piece", [0, 10**9], ids=["pieces", "row by row"])
 @pytest.mark.parametrize("seed", range(8))
-def test_a_dump_that_goes_on_changing(tmp_path: Path, seed: int) -> None:
-    """Each table is made from the one before."""
+def test_a_dump_that_goes_on_changing(
+    tmp_path: Path, seed: int, min_piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each table is made from the one before, whichever way rows are put among others."""
+    monkeypatch.setattr(merged, "_MIN_PIECE", min_piece)
     rng = random.Random(seed)
     root = tmp_path / "tree"
     write_random_tree(root, seed)

@@ -37,6 +37,13 @@ _ROWS = 1 << 16
 _IDENTITY = ("op_type", "op_name", "context_id", "thread_id", "io", "index", "offset")
 """What tells rows of one file apart that were executed at once."""
 
+COLUMNS = (
+    *_IDENTITY,
+    *("rank", "time", "device", "model", "model_id", "step"),
+    *("timestamp", "stream_id", "task_id", "path"),
+)
+"""What the order is found by."""
+
 
 def by_execution(batch: RecordBatch, root: str | None) -> NDArray[np.int64]:
     """Return the rows of one table in the order of execution."""

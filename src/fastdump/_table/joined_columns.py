@@ -32,6 +32,9 @@ _WORD: Final = np.dtype(np.uint64)
 
 _FORMATS: Final = {"bit": "b", "text": "u", "list": "+l"}
 
+_ALIGNMENT: Final = 64
+"""In bytes, of arrays that have their memory together; Arrow recommends it."""
+
 _SHARE: Final = 16
 """So many times the rows that wait to be taken are there already."""
 
@@ -51,12 +54,28 @@ def joined(columns: Sequence[Array]) -> Array:
 def joined_rows(batches: Sequence[RecordBatch]) -> RecordBatch:
     """Return the rows of batches with the same columns, at least one, as one batch.
 
-    Its schema is that of the first, but for columns that have to be long ones.
+    Its schema is that of the first, but for columns that have to be long ones. Its columns have
+    their memory together.
     """
-    rows = GrowingBatch()
-    for batch in batches:
-        rows.wait(batch)
-    return rows.finish()
+    if len(batches) == 1:
+        return batches[0]
+    schema = batches[0].schema
+    parts = [[batch.column(i) for batch in batches] for i in range(len(schema.names))]
+    room = _Room(sum(part.nbytes + _ALIGNMENT for column in parts for part in column))
+    columns = [GrowingColumn(type, room) for type in schema.types]
+    for column, its_parts in zip(columns, parts, strict=True):
+        column.extend(its_parts)
+    return _batch(schema, columns)
+
+
+def _batch(schema: Schema, growing: list[GrowingColumn]) -> RecordBatch:
+    """Return columns, the list of which is emptied, with the names and metadata of a schema."""
+    cleared, columns = _Cleared(), []
+    while growing:
+        columns.append(growing.pop(0).finish(cleared))
+    named = zip(schema.names, columns, strict=True)
+    fields = [schema.field(name).with_type(column.type) for name, column in named]
+    return RecordBatch.from_arrays(columns, schema=Schema(fields, metadata=schema.metadata))
 
 
 def taken(columns: list[Array], rows: NDArray[np.int64]) -> list[Array]:
@@ -101,13 +120,7 @@ class GrowingBatch:
             return self._waiting.pop()
         self._take()
         assert self._schema is not None
-        cleared, columns = _Cleared(), []
-        while self._columns:
-            columns.append(self._columns.pop(0).finish(cleared))
-        schema = self._schema
-        named = zip(schema.names, columns, strict=True)
-        fields = [schema.field(name).with_type(column.type) for name, column in named]
-        return RecordBatch.from_arrays(columns, schema=Schema(fields, metadata=schema.metadata))
+        return _batch(self._schema, self._columns)
 
     def _take(self) -> None:
         if not self._waiting:
@@ -128,16 +141,18 @@ class GrowingColumn:
     ----------
     type
         The type of all columns, but that texts and lists may be long or not.
+    room
+        Where rows go as long as there is room.
     """
 
-    def __init__(self, type: DataType) -> None:
+    def __init__(self, type: DataType, room: _Room | None = None) -> None:
         self._type, self._kind = type, _kind_of(type)
         self._n = self._n_null = 0
         self._known = _GrowingBits()
         self._bits = _GrowingBits()
-        self._ends = _GrowingEnds(is_long=is_long(type))
-        self._values = _GrowingArray(np.dtype(np.uint8) if self._kind == "text" else _WORD)
-        self._items = GrowingColumn(ARROW_TYPE["integer"]) if self._kind == "list" else None
+        self._ends = _GrowingEnds(room, is_long=is_long(type))
+        self._values = _GrowingArray(np.dtype(np.uint8) if self._kind == "text" else _WORD, room)
+        self._items = GrowingColumn(ARROW_TYPE["integer"], room) if self._kind == "list" else None
         self._others: list[Array] = []
 
     def extend(self, columns: Sequence[Array]) -> None:
@@ -147,6 +162,8 @@ class GrowingColumn:
             self._values.expect(n_rows)
         elif self._kind == "text":
             self._values.expect(sum(map(n_parts, columns)))
+        elif self._items is not None:
+            self._items._values.expect(sum(map(n_parts, columns)))
         self._ends.expect(n_rows)
         for column in columns:
             if len(column):
@@ -232,19 +249,36 @@ class _Cleared:
         return self._bytes[:nbytes].view(dtype)
 
 
+class _Room:
+    """Memory of several arrays, which the system gives in large pages if it has these."""
+
+    def __init__(self, nbytes: int) -> None:
+        self._bytes = np.empty(nbytes, np.uint8)
+        self._begin = 0
+
+    def array(self, n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return an array whose values are undefined; elsewhere if there is no room."""
+        begin, end = self._begin, self._begin + n * dtype.itemsize
+        if end > len(self._bytes):
+            return np.empty(n, dtype)
+        self._begin = -(-end // _ALIGNMENT) * _ALIGNMENT
+        return self._bytes[begin:end].view(dtype)
+
+
 class _GrowingArray:
     """Numbers, which have no memory as long as all of them are 0."""
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
+    def __init__(self, dtype: np.dtype[Any], room: _Room | None = None) -> None:
+        self._room = room
         self._array = np.empty(0, dtype)
         self._n = self._n_expected = 0
 
     def expect(self, n: int) -> None:
         """Prepare for so many numbers more."""
-        self._n_expected = self._n + n
+        self._n_expected = max(self._n_expected, self._n + n)
 
     def append(self, values: NDArray[Any]) -> None:
-        if len(self._array) or values.any():
+        if len(self._array) or values[:1].any() or values.any():
             self.more(len(values))[:] = values
         else:
             self.append_zeros(len(values))
@@ -270,23 +304,26 @@ class _GrowingArray:
     def finish(self, cleared: _Cleared) -> NDArray[Any]:
         if not len(self._array):
             return cleared.array(self._n, self._array.dtype)
-        if len(self._array) > self._n:
-            self._array.resize(self._n, refcheck=False)
-        return self._array
+        return self._array[: self._n]
 
     def _grow(self, n: int) -> None:
-        if len(self._array):
+        before, dtype = self._array, self._array.dtype
+        if self._room is not None:
+            self._array = self._room.array(n, dtype)
+            self._array[: self._n] = before if len(before) else 0
+        elif len(before):
             # The system moves large arrays without copying them. No view of this one is left.
+            del before
             self._array.resize(n, refcheck=False)
         else:
-            self._array = np.zeros(n, self._array.dtype)
+            self._array = np.zeros(n, dtype) if self._n else np.empty(n, dtype)
 
 
 class _GrowingEnds:
     """Where rows of texts or lists end, in 32 bits as long as these are enough."""
 
-    def __init__(self, *, is_long: bool) -> None:
-        self._array = _GrowingArray(np.dtype(np.int64 if is_long else np.int32))
+    def __init__(self, room: _Room | None, *, is_long: bool) -> None:
+        self._array = _GrowingArray(np.dtype(np.int64 if is_long else np.int32), room)
         self._array.append_zeros(1)
         self._end = 0
         self.is_long = is_long
@@ -303,7 +340,10 @@ class _GrowingEnds:
             self._array.widened(np.dtype(np.int64))
         if self._end:
             place = self._array.more(len(ends) - 1)
-            np.add(ends[1:], shift, out=place, dtype=np.int64, casting="unsafe")
+            if shift:
+                np.add(ends[1:], place.dtype.type(shift), out=place)
+            else:
+                place[:] = ends[1:]
         else:
             self._array.append_zeros(len(ends) - 1)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from arro3.core import RecordBatch
 
-from fastdump._table.execution_order import JoinedRows
+from fastdump._table.execution_order import COLUMNS, JoinedRows
 from fastdump._table.file_states import FileStates
 from fastdump._table.joined_columns import joined, joined_rows
 from fastdump._table.provenance import Provenance
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _N_PROBES = 64
+
+_MIN_PIECE = 1000
+"""Pieces of fewer rows than this are not worth being copied each for itself."""
 
 
 def merged(
@@ -87,29 +90,37 @@ class _Merger:
             return _Rows.joined([self._kept, self._new])
         # What is new often belongs to one place: all other rows stay one after the other.
         begin, end = self._n_before(0), self._n_before(n_new - 1)
-        parts = [self._kept.some(0, begin), self._among(begin, end), self._kept.some(end, n_kept)]
+        parts = [self._kept.some(0, begin), *self._among(begin, end), self._kept.some(end, n_kept)]
         return _Rows.joined([*(part for part in parts if part.batch.num_rows)])
 
-    def _among(self, begin: int, end: int) -> _Rows:
-        rows = _Rows.joined([self._kept.some(begin, end), self._new])
-        order = self._order(rows.batch, end - begin)
-        if np.array_equal(order, np.arange(len(order))):
-            return rows
-        return _Rows(rows.batch.take(order), rows.provenance.in_order(order))
+    def _among(self, begin: int, end: int) -> list[_Rows]:
+        """Return the new rows and some kept ones, in order, in pieces that are still to be joined.
+
+        They are looked at in the columns that the order is found by, so that most are copied once.
+        """
+        kept, new, n_kept = self._kept.some(begin, end), self._new, end - begin
+        keys = joined_rows([rows.batch.select(list(COLUMNS)) for rows in (kept, new)])
+        order = self._order(keys, n_kept)
+        begins = np.flatnonzero(np.diff(order, prepend=-2) != 1)
+        if len(begins) * _MIN_PIECE > len(order):
+            rows = _Rows.joined([kept, new])
+            return [_Rows(rows.batch.take(order), rows.provenance.in_order(order))]
+        sizes = np.diff(begins, append=len(order)).tolist()
+        return [
+            kept.some(first, first + n)
+            if first < n_kept
+            else new.some(first - n_kept, first - n_kept + n)
+            for first, n in zip(order[begins].tolist(), sizes, strict=True)
+        ]
 
     def _n_before(self, new_row: int) -> int:
         """Return how many kept rows come before a new one."""
-        one = self._new.batch.slice(new_row, 1)
-        begin, end = 0, self._kept.batch.num_rows
+        kept, new = (rows.batch.select(list(COLUMNS)) for rows in (self._kept, self._new))
+        one = new.slice(new_row, 1)
+        begin, end = 0, kept.num_rows
         while begin < end:
             probes = np.unique(np.linspace(begin, end - 1, _N_PROBES).astype(np.int64))
-            batch = _Rows.joined(
-                [
-                    _Rows(self._kept.batch.take(probes), self._kept.provenance.in_order(probes)),
-                    _Rows(one, self._new.provenance.in_order(np.array([new_row]))),
-                ]
-            ).batch
-            order = self._order(batch, len(probes))
+            order = self._order(joined_rows([kept.take(probes), one]), len(probes))
             n_before = int(np.flatnonzero(order == len(probes))[0])
             begin, end = (
                 int(probes[n_before - 1]) + 1 if n_before else begin,
