@@ -9,7 +9,7 @@ import pytest
 from arro3.core import Array, DataType
 
 from fastdump._table import path_column
-from fastdump._table.path_column import PathColumn
+from fastdump._table.path_column import PathColumn, occurs
 
 DIRECTORIES = (
     *("", "a/", "b/", "ab/c/", "1234567/", "12345678/", "123456789/"),
@@ -71,3 +71,14 @@ def test_no_paths() -> None:
 def test_the_end_of_the_column_is_not_read_over() -> None:
     found = PathColumn(Array(["a/x", "a/", "b/"], DataType.utf8()))
     np.testing.assert_array_equal(found.directory, [0, 0, 1])
+
+
+@pytest.mark.parametrize("type", [DataType.utf8(), DataType.large_utf8()])
+def test_texts_that_occur(monkeypatch: pytest.MonkeyPatch, type: DataType) -> None:
+    monkeypatch.setattr(path_column, "_ROWS", 3)
+    all_paths = ["worldsize2_global_rank0/a", *(f"step{i}/b" for i in range(9)), "c/worldsize3"]
+    column = Array(all_paths, type)
+    for first in range(len(all_paths)):
+        for n in range(len(all_paths) - first + 1):
+            expected = any("worldsize" in path for path in all_paths[first : first + n])
+            assert occurs(b"worldsize", column.slice(first, n)) == expected

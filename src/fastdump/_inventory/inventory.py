@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,13 @@ from fastdump._inventory.groups import Group, groups
 from fastdump._inventory.oddities import oddities
 from fastdump._inventory.rows import NONE, Rows
 from fastdump._table.distinct_codes import runs_of
-from fastdump._table.path_column import PathColumn
+from fastdump._table.path_column import PathColumn, occurs
 from fastdump._table.stats_table import StatsTable
 
+if TYPE_CHECKING:
+    from arro3.core import Array
+
+_TELLS_WORLD_SIZE = b"worldsize"
 _WORLD_SIZE = re.compile(r"(?:^|/)worldsize(\d{1,6})_global_rank\d+/")
 
 
@@ -65,7 +69,7 @@ class Inventory:
         self.dtypes = _dtypes(rows)
         self.odd = oddities(rows, table.batch)
         self.missing = _missing_steps(self.steps)
-        self.missing_ranks = _missing_ranks(self.ranks, table) if all_ranks else []
+        self.missing_ranks = _missing_ranks(self.ranks, rows, table) if all_ranks else []
         self.empty = [where for where, group in self.steps.items() if group.is_empty]
         self.skipped = table.skipped
 
@@ -127,16 +131,24 @@ def _dtypes(rows: Rows) -> dict[str | None, Group]:
     return {name: group for name, group, _ in in_order}
 
 
-def _missing_ranks(ranks: Iterable[int | None], table: StatsTable) -> list[int]:
+def _missing_ranks(ranks: Iterable[int | None], rows: Rows, table: StatsTable) -> list[int]:
     present = {rank for rank in ranks if rank is not None}
     if not present:
         return []
-    directories = PathColumn(table.batch.column("path")).directories
-    found = map(_WORLD_SIZE.search, directories)
-    world_size = max((int(match[1]) for match in found if match), default=0)
+    world_size = _world_size(table.batch.column("path"), rows)
     # Without a world size, a dump that begins or ends with other ranks may be meant to.
     wanted = range(world_size) if world_size else range(min(present), max(present))
     return [rank for rank in wanted if rank not in present]
+
+
+def _world_size(paths: Array, rows: Rows) -> int:
+    """Return how many ranks the names of directories tell of; 0 if none does."""
+    if not occurs(_TELLS_WORLD_SIZE, paths):
+        return 0
+    # Files have several rows, which mostly follow each other.
+    paths = paths.take(np.flatnonzero(np.diff(rows.path, prepend=NONE)))
+    found = map(_WORLD_SIZE.search, PathColumn(paths).directories)
+    return max((int(match[1]) for match in found if match), default=0)
 
 
 def _missing_steps(steps: Iterable[tuple[int | None, int | None]]) -> dict[int, list[int]]:

@@ -18,6 +18,22 @@ _ROWS = 1 << 16
 """So many rows are looked at together: memory is needed for these only."""
 
 
+def occurs(text: bytes, paths: Array) -> bool:
+    """Tell whether a text occurs in some path, or where one ends and the next begins.
+
+    That is no look at each path, and takes a fraction of the time.
+    """
+    if not len(paths):
+        return False
+    array, _capsule = exported(paths)
+    ends = part_ends(array, paths.type)
+    for row in range(0, len(paths), _ROWS):
+        begin, end = int(ends[row]), int(ends[min(row + _ROWS, len(paths))])
+        if text in buffer_bytes(array.buffers[2], begin, end - begin).tobytes():
+            return True
+    return False
+
+
 class PathColumn:
     """The paths of a column, of which many follow each other that have one directory.
 
