@@ -71,6 +71,12 @@ def test_pieces_of_a_column(name: str, seed: int) -> None:
     assert_equal(joined([Array.from_arrow(piece) for piece in pieces]), pa.concat_arrays(pieces))
 
 
+@pytest.mark.parametrize("name", COLUMNS)
+def test_pieces_without_rows(name: str) -> None:
+    empty = COLUMNS[name][:0]
+    assert_equal(joined([Array.from_arrow(empty)] * 3), empty)
+
+
 @pytest.mark.parametrize("names", [("texts", "long texts"), ("long texts", "texts")])
 def test_a_long_column_makes_all_of_it_long(names: Sequence[str]) -> None:
     pieces = [COLUMNS[name][1:] for name in names]

@@ -1,7 +1,6 @@
-"""Columns one behind the other as one: rows are copied once, and what is cleared not at all.
+"""Columns one behind the other as one column: each row is copied once.
 
-numpy clears large arrays by taking memory that nobody has written to, which takes up none. So a
-column with nothing but nulls or zeros, like the counts of NaN in a clean dump, is free.
+A column with nothing but nulls or zeros, like the counts of NaN in a clean dump, takes no memory.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from fastdump._table.arrow_column import (
 )
 from fastdump._table.buffers import StoredColumn, stored_column
 from fastdump._table.column import ARROW_TYPE, is_long
+from fastdump._table.growing_arrays import Cleared, GrowingArray, GrowingBits, GrowingEnds, Room
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,11 +32,8 @@ _WORD: Final = np.dtype(np.uint64)
 
 _FORMATS: Final = {"bit": "b", "text": "u", "list": "+l"}
 
-_ALIGNMENT: Final = 64
-"""In bytes, of arrays that have their memory together; Arrow recommends it."""
-
 _SHARE: Final = 16
-"""So many times the rows that wait to be taken are there already."""
+"""Rows are taken as soon as those that wait are this part of all."""
 
 
 def joined(columns: Sequence[Array]) -> Array:
@@ -61,7 +58,7 @@ def joined_rows(batches: Sequence[RecordBatch]) -> RecordBatch:
         return batches[0]
     schema = batches[0].schema
     parts = [[batch.column(i) for batch in batches] for i in range(len(schema.names))]
-    room = _Room(sum(part.nbytes + _ALIGNMENT for column in parts for part in column))
+    room = Room(part.nbytes for column in parts for part in column)
     columns = [GrowingColumn(type, room) for type in schema.types]
     for column, its_parts in zip(columns, parts, strict=True):
         column.extend(its_parts)
@@ -70,7 +67,7 @@ def joined_rows(batches: Sequence[RecordBatch]) -> RecordBatch:
 
 def _batch(schema: Schema, growing: list[GrowingColumn]) -> RecordBatch:
     """Return columns, the list of which is emptied, with the names and metadata of a schema."""
-    cleared, columns = _Cleared(), []
+    cleared, columns = Cleared(), []
     while growing:
         columns.append(growing.pop(0).finish(cleared))
     named = zip(schema.names, columns, strict=True)
@@ -145,13 +142,13 @@ class GrowingColumn:
         Where rows go as long as there is room.
     """
 
-    def __init__(self, type: DataType, room: _Room | None = None) -> None:
+    def __init__(self, type: DataType, room: Room | None = None) -> None:
         self._type, self._kind = type, _kind_of(type)
         self._n = self._n_null = 0
-        self._known = _GrowingBits()
-        self._bits = _GrowingBits()
-        self._ends = _GrowingEnds(room, is_long=is_long(type))
-        self._values = _GrowingArray(np.dtype(np.uint8) if self._kind == "text" else _WORD, room)
+        self._known = GrowingBits()
+        self._bits = GrowingBits()
+        self._ends = GrowingEnds(room, is_long=is_long(type))
+        self._values = GrowingArray(np.dtype(np.uint8) if self._kind == "text" else _WORD, room)
         self._items = GrowingColumn(ARROW_TYPE["integer"], room) if self._kind == "list" else None
         self._others: list[Array] = []
 
@@ -166,14 +163,14 @@ class GrowingColumn:
             self._items._values.expect(sum(map(n_parts, columns)))
         self._ends.expect(n_rows)
         for column in columns:
-            if len(column):
+            if len(column) or self._kind == "other":
                 self._append(column)
 
-    def finish(self, cleared: _Cleared | None = None) -> Array:
+    def finish(self, cleared: Cleared | None = None) -> Array:
         """Return all rows; to be called once."""
         if self._kind == "other":
             return ChunkedArray(self._others, type=self._type).combine_chunks()
-        return stored_column(self._stored(cleared or _Cleared()))
+        return stored_column(self._stored(cleared or Cleared()))
 
     def _append(self, column: Array) -> None:
         if self._kind == "other":
@@ -217,7 +214,7 @@ class GrowingColumn:
             first, last = int(ends[0]), int(ends[-1])
             self._values.append(buffer_bytes(array.buffers[2], first, last - first))
 
-    def _stored(self, cleared: _Cleared) -> StoredColumn:
+    def _stored(self, cleared: Cleared) -> StoredColumn:
         known = self._known.finish(cleared) if self._n_null else None
         buffers: list[Any] = [known]
         child = None
@@ -234,139 +231,6 @@ class GrowingColumn:
             format.upper() if self._ends.is_long else format,
             *(self._n, self._n_null, buffers, child),
         )
-
-
-class _Cleared:
-    """Memory that is cleared, and that columns of one table have together."""
-
-    def __init__(self) -> None:
-        self._bytes = np.empty(0, np.uint8)
-
-    def array(self, n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        nbytes = n * dtype.itemsize
-        if nbytes > len(self._bytes):
-            self._bytes = np.zeros(nbytes, np.uint8)
-        return self._bytes[:nbytes].view(dtype)
-
-
-class _Room:
-    """Memory of several arrays, which the system gives in large pages if it has these."""
-
-    def __init__(self, nbytes: int) -> None:
-        self._bytes = np.empty(nbytes, np.uint8)
-        self._begin = 0
-
-    def array(self, n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return an array whose values are undefined; elsewhere if there is no room."""
-        begin, end = self._begin, self._begin + n * dtype.itemsize
-        if end > len(self._bytes):
-            return np.empty(n, dtype)
-        self._begin = -(-end // _ALIGNMENT) * _ALIGNMENT
-        return self._bytes[begin:end].view(dtype)
-
-
-class _GrowingArray:
-    """Numbers, which have no memory as long as all of them are 0."""
-
-    def __init__(self, dtype: np.dtype[Any], room: _Room | None = None) -> None:
-        self._room = room
-        self._array = np.empty(0, dtype)
-        self._n = self._n_expected = 0
-
-    def expect(self, n: int) -> None:
-        """Prepare for so many numbers more."""
-        self._n_expected = max(self._n_expected, self._n + n)
-
-    def append(self, values: NDArray[Any]) -> None:
-        if len(self._array) or values[:1].any() or values.any():
-            self.more(len(values))[:] = values
-        else:
-            self.append_zeros(len(values))
-
-    def append_zeros(self, n: int) -> None:
-        if len(self._array):
-            self.more(n)[:] = 0
-        else:
-            self._n += n
-
-    def more(self, n: int) -> NDArray[Any]:
-        """Return the place of so many numbers more, to be written at once."""
-        end = self._n + n
-        if end > len(self._array):
-            self._grow(max(end, self._n_expected))
-        place = self._array[self._n : end]
-        self._n = end
-        return place
-
-    def widened(self, dtype: np.dtype[Any]) -> None:
-        self._array = self._array.astype(dtype)
-
-    def finish(self, cleared: _Cleared) -> NDArray[Any]:
-        if not len(self._array):
-            return cleared.array(self._n, self._array.dtype)
-        return self._array[: self._n]
-
-    def _grow(self, n: int) -> None:
-        before, dtype = self._array, self._array.dtype
-        if self._room is not None:
-            self._array = self._room.array(n, dtype)
-            self._array[: self._n] = before if len(before) else 0
-        elif len(before):
-            # The system moves large arrays without copying them. No view of this one is left.
-            del before
-            self._array.resize(n, refcheck=False)
-        else:
-            self._array = np.zeros(n, dtype) if self._n else np.empty(n, dtype)
-
-
-class _GrowingEnds:
-    """Where rows of texts or lists end, in 32 bits as long as these are enough."""
-
-    def __init__(self, room: _Room | None, *, is_long: bool) -> None:
-        self._array = _GrowingArray(np.dtype(np.int64 if is_long else np.int32), room)
-        self._array.append_zeros(1)
-        self._end = 0
-        self.is_long = is_long
-
-    def expect(self, n_rows: int) -> None:
-        self._array.expect(n_rows)
-
-    def append(self, ends: NDArray[np.signedinteger[Any]], *, is_long: bool) -> None:
-        """Append rows by where each of them ends, and where the first begins."""
-        shift = self._end - int(ends[0])
-        self._end = int(ends[-1]) + shift
-        if not self.is_long and (is_long or self._end > arrow_column.MAX_SHORT_PARTS):
-            self.is_long = True
-            self._array.widened(np.dtype(np.int64))
-        if self._end:
-            place = self._array.more(len(ends) - 1)
-            if shift:
-                np.add(ends[1:], place.dtype.type(shift), out=place)
-            else:
-                place[:] = ends[1:]
-        else:
-            self._array.append_zeros(len(ends) - 1)
-
-    def finish(self, cleared: _Cleared) -> NDArray[Any]:
-        return self._array.finish(cleared)
-
-
-class _GrowingBits:
-    """Bits, least significant first."""
-
-    def __init__(self) -> None:
-        self._bytes = _GrowingArray(np.dtype(np.uint8))
-        self._rest = np.empty(0, np.bool_)
-
-    def append(self, bits: NDArray[np.bool_]) -> None:
-        bits = np.concatenate([self._rest, bits]) if len(self._rest) else bits
-        n_whole = len(bits) // 8 * 8
-        self._bytes.append(np.packbits(bits[:n_whole], bitorder="little"))
-        self._rest = bits[n_whole:].copy()
-
-    def finish(self, cleared: _Cleared) -> NDArray[Any]:
-        self._bytes.append(np.packbits(self._rest, bitorder="little"))
-        return self._bytes.finish(cleared)
 
 
 def _is_short_enough(column: Array) -> bool:

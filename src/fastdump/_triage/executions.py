@@ -60,17 +60,20 @@ class Executions:
         self.lane = rows.lane[first]
         self.step = rows.step[first]
         self.op = rows.op[first]
-        self.named = rows.named[first]
+        # What is the same is in memory once.
+        self.named = self.op if rows.named is rows.op else rows.named[first]
         self.timestamp = rows.timestamp[first]
-        self.when = rows.when[first]
-        self.last_when = self.when.copy()
-        np.maximum.at(self.last_when, self.of_row, rows.when)
+        self.when = self.timestamp if rows.when is rows.timestamp else rows.when[first]
+        last_when = self.when.copy()
+        np.maximum.at(last_when, self.of_row, rows.when)
+        self.last_when = self.when if (last_when == self.when).all() else last_when
         repeats = self._repeats()
         self.of_row[repeats[self.of_row]] = NONE
         self.n_repeated = int((self.of_row == NONE).sum())
 
         self._order = _by_execution(rows, self.of_row)
-        self._start = np.searchsorted(self.of_row[self._order], np.arange(self.n + 1))
+        start = np.searchsorted(self.of_row[self._order], np.arange(self.n + 1))
+        self._start = start.astype(index_type(rows.n))
         self.n_inputs = self.count(rows.io == INPUT)
         self.n_outputs = self.count(rows.io == OUTPUT)
 
