@@ -1,4 +1,4 @@
-// A column made of buffers that are complete, and that others own: one that was stored, and is given
+// A column made of buffers that are complete, and that others own: one that was stored and is given
 // back as it was, or one that was put together elsewhere.
 #pragma once
 
