@@ -149,12 +149,10 @@ def _joined(parts: Sequence[_Part], rows: GrowingBatch, known: GrowingColumn) ->
         schema, columns = batch.schema, batch.columns
         del batch
         batch = RecordBatch.from_arrays(taken(columns, order), schema=schema)
-        if provenance is not None and states is provenance.states:
-            provenance = provenance.in_order(order)
-            states = provenance.states
-        else:
-            provenance = provenance and provenance.in_order(order)
-            states = states and taken([states], order)[0]
+        is_one = provenance is not None and states is provenance.states
+        provenance = provenance and provenance.in_order(order)
+        if states is not None:
+            states = provenance.states if provenance and is_one else taken([states], order)[0]
     return StatsTable.scanned(
         batch,
         states=others if states is None else FileStates(batch.column("path"), states),

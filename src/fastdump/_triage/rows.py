@@ -134,7 +134,8 @@ class Rows:
         self.is_float = self.of_dtype(_FLOATS)
         self.nan_or_pos_inf = table.bad_values.nan_or_pos_inf
         self.neg_inf = table.bad_values.neg_inf
-        counts = self._counts()
+        counts = [shared_integers(batch.column(name)) for name in ("nan", "pos_inf", "neg_inf")]
+        self._counts = counts
         self.n_nan = counts[0]
         self.content = mixed(
             *(self.nbytes, self.dtype, self.count, *counts),
@@ -153,15 +154,12 @@ class Rows:
 
     def n_bad(self, rows: Any) -> NDArray[np.int64]:
         """Return how many elements of some rows are NaN or infinite."""
-        nan, pos_inf, neg_inf = (count[rows] for count in self._counts())
+        nan, pos_inf, neg_inf = (count[rows] for count in self._counts)
         return np.asarray(nan + pos_inf + neg_inf)
 
     def n_finite(self, rows: Any) -> NDArray[np.float64]:
         """Return how many elements of some rows are neither."""
         return np.asarray(self.count[rows] - self.n_bad(rows), np.float64)
-
-    def _counts(self) -> list[NDArray[np.int64]]:
-        return [shared_integers(self._batch.column(name)) for name in ("nan", "pos_inf", "neg_inf")]
 
     def place_keys(self, rows: Any) -> NDArray[np.uint64]:
         """Return numbers that are equal for rows of one operator in one step of a lane."""
