@@ -15,6 +15,7 @@ from arro3.core import (
     Array,
     DataType,
     Field,
+    RecordBatch,
     dictionary_dictionary,
     dictionary_indices,
     list_array,
@@ -129,11 +130,13 @@ def shared_values(column: Array, dtype: type[np.generic]) -> NDArray[Any]:
 
 
 def is_same_memory(a: Array, b: Array) -> bool:
-    """Tell whether two text columns are the same rows of the same memory, and so equal."""
+    """Tell whether two columns are the same rows in the same memory, and so equal."""
     if len(a) != len(b) or a.type != b.type:
         return False
-    (array_a, _capsule_a), (array_b, _capsule_b) = exported(a), exported(b)
-    return (array_a.offset, *array_a.buffers[:3]) == (array_b.offset, *array_b.buffers[:3])
+    (one, _one_alive), (other, _other_alive) = exported(a), exported(b)
+    if one.offset != other.offset:
+        return False
+    return all(one.buffers[i] == other.buffers[i] for i in range(one.n_buffers))
 
 
 def as_slice(rows: NDArray[np.integer[Any]]) -> slice | NDArray[np.integer[Any]]:
@@ -262,14 +265,6 @@ def _codes(encoded: Array) -> NDArray[np.int64]:
 
 def _encoded(column: Array) -> Array:
     return column.cast(_LONG_DICTIONARY if is_long(column.type) else _DICTIONARY)
-
-
-def is_same(a: Array, b: Array) -> bool:
-    """Tell whether two columns of one type are the same rows in the same memory."""
-    (one, _one_alive), (other, _other_alive) = exported(a), exported(b)
-    if (one.offset, one.length) != (other.offset, other.length):
-        return False
-    return all(one.buffers[i] == other.buffers[i] for i in range(one.n_buffers))
 
 
 def n_parts(column: Array) -> int:

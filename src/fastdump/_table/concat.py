@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from arro3.core import RecordBatch
 
-from fastdump._table.arrow_column import is_same
+from fastdump._table.arrow_column import is_same_memory
 from fastdump._table.column import ARROW_TYPE
 from fastdump._table.directories import in_directories, seen_from
 from fastdump._table.execution_order import JoinedRows
@@ -121,7 +121,7 @@ class _Part(NamedTuple):
             table.notes,
             None if known is None else known.asked,
             states,
-            known is not None and states is not None and is_same(states, known.states),
+            known is not None and states is not None and is_same_memory(states, known.states),
             table.file_states if states is None else FileStates(),
         )
 

@@ -11,7 +11,6 @@ from fastdump._table.arrow_column import (
     codes_of,
     integer_array,
     is_null,
-    is_same,
     is_same_memory,
     text_codes,
 )
@@ -62,7 +61,7 @@ class FileStates:
         if len(self._parts) != 1:
             return None
         known_paths, states = self._parts[0]
-        return states if is_same(known_paths, paths) else None
+        return states if is_same_memory(known_paths, paths) else None
 
     def of(self, path: str) -> int | None:
         """Return the state of a file, by its path in the table; None if it is not known."""
