@@ -153,13 +153,15 @@ def without_provenance(files: dict[str, bytes]) -> dict[str, object]:
 def rows_of(text: str) -> dict[tuple[Any, ...], dict[str, Any]]:
     """The rows of a document that has some, by the tensor that each is of.
 
-    Without `expected_error`, which other tensors of the operator give, if they could be compared.
+    Without what other files give, which may not have been read: `expected_error`, and the number of
+    an execution among those of the other run.
     """
     rows = json.loads(text).get("rows")
     if not isinstance(rows, list):
         return {}
     for row in rows:
-        row.pop("expected_error", None)
+        for name in ("expected_error", "execution_b"):
+            row.pop(name, None)
     names = ("path", "path_a", "path_b", "io", "io_b", "index", "index_b")
     return {tuple(row.get(name) for name in names): row for row in rows}
 
