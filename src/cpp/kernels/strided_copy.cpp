@@ -357,7 +357,7 @@ void transpose(const std::byte* from, std::byte* to, CopyDim rows, CopyDim colum
       continue;
     }
     for (std::size_t j = 0; j < columns.n; j += kN) {
-      // As above.
+      // The last square overlaps the one before it, as in transpose_lines.
       const std::size_t column = columns.n - j < kN ? columns.n - kN : j;
       for (std::size_t i = begin; i < end; i += kN) {
         const std::size_t row = rows.n - i < kN ? rows.n - kN : i;

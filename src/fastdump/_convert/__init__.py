@@ -2,8 +2,8 @@
 
 `sources` finds the dump files, and `outputs` decides which files each becomes (`naming`,
 `elements`, `npy`, `safetensors`). `payload` makes their bytes. `conversion` writes them all in
-threads (`work_list`), each file whole or not at all, or has an executor do it (`by_workers`); a
-`ledger` collects what the `report` tells.
+threads (`work_list`), each file whole or not at all; `by_workers` has the workers of an executor
+convert a part each. A `ledger` collects what the `report` tells.
 """
 
 from __future__ import annotations

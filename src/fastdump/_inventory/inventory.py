@@ -12,6 +12,7 @@ import numpy as np
 from fastdump._inventory.groups import Group, groups
 from fastdump._inventory.oddities import oddities
 from fastdump._inventory.rows import NONE, Rows
+from fastdump._table.arrow_column import rows_of
 from fastdump._table.distinct_codes import runs_of
 from fastdump._table.path_column import PathColumn, occurs
 from fastdump._table.stats_table import StatsTable
@@ -146,7 +147,7 @@ def _world_size(paths: Array, rows: Rows) -> int:
     if not occurs(_TELLS_WORLD_SIZE, paths):
         return 0
     # Files have several rows, which mostly follow each other.
-    paths = paths.take(np.flatnonzero(np.diff(rows.path, prepend=NONE)))
+    paths = rows_of(paths, np.flatnonzero(np.diff(rows.path, prepend=NONE)))
     found = map(_WORLD_SIZE.search, PathColumn(paths).directories)
     return max((int(match[1]) for match in found if match), default=0)
 

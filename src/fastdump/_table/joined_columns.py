@@ -19,6 +19,7 @@ from fastdump._table.arrow_column import (
     is_null,
     n_parts,
     part_ends,
+    rows_of,
 )
 from fastdump._table.buffers import StoredColumn, stored_column
 from fastdump._table.column import ARROW_TYPE, is_long
@@ -77,11 +78,7 @@ def _batch(schema: Schema, growing: list[GrowingColumn]) -> RecordBatch:
 
 def taken(columns: list[Array], rows: NDArray[np.int64]) -> list[Array]:
     """Return some rows of columns; empties the list, so that no two wholes are in memory."""
-    # Older arro3 takes no numpy array without elements.
-    return [
-        columns.pop(0).take(rows) if len(rows) else columns.pop(0).slice(0, 0)
-        for _ in range(len(columns))
-    ]
+    return [rows_of(columns.pop(0), rows) for _ in range(len(columns))]
 
 
 class GrowingBatch:

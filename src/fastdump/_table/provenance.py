@@ -16,7 +16,7 @@ from arro3.core import ChunkedArray, Field, Table
 
 from fastdump import _core
 from fastdump._selection import Selection
-from fastdump._table.arrow_column import column_of, integer_array
+from fastdump._table.arrow_column import column_of, integer_array, rows_of
 from fastdump._table.buffers import column_with_nulls
 from fastdump._table.column import ARROW_TYPE
 from fastdump._table.joined_columns import joined
@@ -56,10 +56,7 @@ class Provenance(NamedTuple):
 
     def in_order(self, order: NDArray[np.int64]) -> Provenance:
         """Return the provenance of a table whose rows are in another order."""
-        # Older arro3 takes no numpy array without elements.
-        return self._replace(
-            states=self.states.take(order) if len(order) else self.states.slice(0, 0)
-        )
+        return self._replace(states=rows_of(self.states, order))
 
     def some(self, kept: NDArray[np.bool_]) -> Provenance:
         """Return the provenance of some of the rows."""
