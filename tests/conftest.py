@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import settings
 
 from fastdump import _core
+
+if TYPE_CHECKING:
+    from sample_dumps import Demos
 
 # What test modules share beyond fixtures lies beside them; --import-mode=importlib adds no path.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -154,6 +159,21 @@ def reference_models() -> Path:
             f"there are no recorded models in {folder}; FASTDUMP_REFERENCE_MODELS names them"
         )
     return folder
+
+
+@pytest.fixture(scope="session")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
+    """Return the sample dumps, which no test changes."""
+    from sample_dumps import write_demos
+
+    return write_demos(tmp_path_factory.getbasetemp() / "demos")
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Executor]:
+    """Return two processes, which know nothing of this one."""
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
+        yield executor
 
 
 @pytest.fixture(scope="session")

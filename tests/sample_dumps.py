@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +33,6 @@ class Demos:
     watcher: Path
 
 
-@functools.cache  # for all tests of one process; none changes what is there
 def write_demos(root: Path) -> Demos:
     write_demo(root / "model")
     write_overflow_demo(root / "overflow")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rich.cells import cell_len
-from sample_dumps import Demos, write_demos
+from sample_dumps import Demos
 
 import fastdump
 from fastdump import Report, testing
@@ -36,11 +36,6 @@ def lines_of(report: Report | Answer, width: int | None) -> list[str]:
 
 def is_command(line: str) -> bool:
     return line.startswith("  next ")
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 def write_op(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import pickle
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -14,43 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from comparisons import write_op
-from sample_dumps import Demos, write_demos, write_unusual
+from elsewhere import Elsewhere
+from sample_dumps import Demos, write_unusual
 
 import fastdump
 from fastdump import ComparisonTable, testing
 from fastdump._compare.run import Comparing
 from fastdump._compare.tolerances import Tolerances
 from fastdump._selection import Selection
-
-
-class Elsewhere(Executor):
-    """Does what is submitted at once, as another process would: nothing but pickles passes."""
-
-    def __init__(self, before: Callable[[str], object] = lambda name: None) -> None:
-        self.results: list[Any] = []
-        self._before = before
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any, **more: Any) -> Future[Any]:
-        self._before(function.__name__)
-        future: Future[Any] = Future()
-        try:
-            function, arguments = pickle.loads(pickle.dumps((function, arguments)))
-            self.results.append(pickle.loads(pickle.dumps(function(*arguments, **more))))
-            future.set_result(self.results[-1])
-        except BaseException as error:
-            future.set_exception(error)
-        return future
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Executor]:
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
-        yield executor
 
 
 def assert_same(found: ComparisonTable, expected: ComparisonTable) -> None:

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conversions import INT, TIME, X, tree, write, write_tree
-from sample_dumps import Demos, write_demos, write_unusual
-from test_compare_executor import Elsewhere
+from elsewhere import Elsewhere
+from sample_dumps import Demos, write_unusual
 
 import fastdump
 from fastdump import ConvertReport, testing
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Executor]:
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
-        yield executor
 
 
 def document(report: ConvertReport) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sample_dumps import Demos, write_demos, write_unusual
+from sample_dumps import Demos, write_unusual
 from test_concat import assert_same_table, plain_trees, write_random_tree
 
 import fastdump
@@ -36,11 +36,6 @@ class Here(Executor):
         except BaseException as error:
             future.set_exception(error)
         return future
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 @pytest.fixture(scope="module", params=["spawn", "forkserver", "thread"])

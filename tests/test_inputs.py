@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sample_dumps import Demos, assert_same_rows, dump_name, keys, write_demos
+from sample_dumps import Demos, assert_same_rows, dump_name, keys
 
 import fastdump
 from fastdump import NoDumpError, StatsTable, testing
@@ -19,11 +19,6 @@ from fastdump._cli import main
 
 FORMATS = ("csv", "json", "arrow", "parquet")
 WITH_ROOT = ("json", "arrow", "parquet")  # csv has no place for it
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 @pytest.fixture(scope="module")

@@ -7,17 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sample_dumps import Demos, dump_name, write_demos, write_unusual
+from sample_dumps import Demos, dump_name, write_unusual
 
 import fastdump
 from fastdump import Dump, NoTensorError, OperatorNotFoundError, testing
 
 REDUCED = "loss/AllReduce"
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 @pytest.fixture(scope="module")

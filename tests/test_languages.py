@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from html_pages import Page
 from rich.cells import cell_len
-from sample_dumps import Demos, write_demos
+from sample_dumps import Demos
 from test_answers import NAMES, write_overflow
 
 import fastdump
@@ -64,11 +64,6 @@ def places_of(text: str) -> set[str]:
 def prose_in(text: str) -> list[str]:
     """Return the Latin words of a text that are no names."""
     return re.findall("[A-Za-z]{2,}", NO_PROSE.sub(" ", text))
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.mktemp("demos"))
 
 
 # The catalogues

@@ -6,19 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from html_pages import Page
-from sample_dumps import Demos, write_demos, write_unusual
+from sample_dumps import Demos, write_unusual
 
 import fastdump
 from fastdump import testing
 
 HOSTILE = "net/<script>alert(1)</script>\x1b[31m"
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.mktemp("demos"))
 
 
 def html_of(thing: Any) -> Page:

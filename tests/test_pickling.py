@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sample_dumps import Demos, assert_same_rows, dump_name, keys, write_demos, write_unusual
+from sample_dumps import Demos, assert_same_rows, dump_name, keys, write_unusual
 
 import fastdump
 from fastdump import Dump, Report, StatsTable, config, testing
@@ -25,11 +25,6 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 }
 
 copied = pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from sample_dumps import Demos, write_demos
+from sample_dumps import Demos
 
 import fastdump
 from fastdump import MissingDependencyError, StatsTable, UnsupportedDTypeError, testing
@@ -28,11 +28,6 @@ from matplotlib import pyplot  # noqa: E402 (after the choice of what draws)
 def closed_figures() -> Iterator[None]:
     yield
     pyplot.close("all")
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.mktemp("demos"))
 
 
 @pytest.fixture(scope="module")

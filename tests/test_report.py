@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from conftest import MakeArrow
 from html_pages import Page
-from sample_dumps import Demos, write_demos, write_unusual
+from sample_dumps import Demos, write_unusual
 
 import fastdump
 from fastdump import MissingDependencyError, StatsTable, testing
@@ -28,11 +28,6 @@ pytest.importorskip("bokeh", reason="figures of pages are drawn by Bokeh")
 WRONG = "model.layers.1.mlp.act_fn/Swish"
 MASK = "-Inf or the least value, often a mask"
 HOSTILE = "net/</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u202e\x1b[31m"
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.mktemp("demos"))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sample_dumps import write_demos
+from sample_dumps import Demos
 
 import fastdump
 from fastdump import testing
@@ -51,9 +51,8 @@ FITS = """async () => {
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def pages(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("pages")
-    demos = write_demos(root / "demos")
     write_demo(root / "wrong", wrong="model.layers.1.mlp.act_fn/Swish")
     html = {
         "model": fastdump.report(demos.model),

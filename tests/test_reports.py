@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_dumps import Demos, dump_name, write_demos, write_unusual
+from sample_dumps import Demos, dump_name, write_unusual
 
 import fastdump
 from fastdump import Report, config, testing
@@ -61,8 +61,7 @@ def write_overwritten(root: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
-    demos: Demos = write_demos(tmp_path_factory.getbasetemp() / "demos")
+def cases(demos: Demos, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
     root = tmp_path_factory.mktemp("reports")
     unusual = write_unusual(root / "unusual")
     overwritten = write_overwritten(root / "overwritten")

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 import pyarrow as pa
 import pytest
-from sample_dumps import Demos, dump_name, same, write_demos, write_unusual
+from sample_dumps import Demos, dump_name, same, write_unusual
 
 import fastdump
 from fastdump import DumpFormatError, NoTensorError, StatsRow, StatsTable, Tensor, testing
@@ -24,11 +24,6 @@ STATISTICS = (
     *("count", "max", "min", "mean", "l2norm", "nan", "pos_inf", "neg_inf"),
     *("zero", "subnormal", "saturated", "min_abs", "first_bad"),
 )
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 @pytest.fixture(scope="module")

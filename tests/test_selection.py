@@ -20,7 +20,6 @@ from sample_dumps import (
     assert_same_rows,
     dump_name,
     keys,
-    write_demos,
     write_unusual,
 )
 
@@ -30,11 +29,6 @@ from fastdump._cli import main
 
 NUMBERS = ("rank", "device", "model_id", "step", "index")
 SPELLINGS = ("model_layers_2*", "model.layers.2*", "model/layers/2*", r"model layers\2*")
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 @pytest.fixture(scope="module")

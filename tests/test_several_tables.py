@@ -12,17 +12,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from sample_dumps import Demos, write_demos
+from sample_dumps import Demos
 from test_concat import assert_same_table
 
 import fastdump
 from fastdump import DumpFormatError, testing
 from fastdump._cli import main
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 @pytest.fixture(scope="module")

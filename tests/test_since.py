@@ -12,18 +12,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from sample_dumps import Demos, write_demos, write_unusual
+from sample_dumps import Demos, write_unusual
 from test_concat import assert_same_table, write_random_tree
 
 import fastdump
 from fastdump import StatsTable
 from fastdump._cli import main
 from fastdump._table import merged
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 def write_all_kinds(root: Path) -> Path:

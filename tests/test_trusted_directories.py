@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sample_dumps import Demos, write_demos
+from sample_dumps import Demos
 from test_concat import assert_same_table, write_random_tree
 from test_since import (
     copy,
@@ -31,11 +31,6 @@ from fastdump import StatsTable
 from fastdump._cli import main
 from fastdump._table.known_directories import KnownDirectory, from_json, to_json, to_trust
 from fastdump.testing import write_dump
-
-
-@pytest.fixture(scope="module")
-def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
-    return write_demos(tmp_path_factory.getbasetemp() / "demos")
 
 
 def directories(root: Path) -> list[Path]:
