@@ -50,6 +50,14 @@ def unpack_out(out: Any, n: int = N) -> None:
     _core.unpack(bytes(N), "int4", n, out, 1)
 
 
+def copy_from(data: Any) -> None:
+    _core.copy([(bytes(3), bytearray(3)), (data, bytearray(2 * N))], 1)
+
+
+def copy_to(out: Any) -> None:
+    _core.copy([(bytes(3), bytearray(3)), (bytes(N), out)], 1)
+
+
 def read_into(out: Any) -> None:
     _core.read_into(os.fsencode(__file__), state_of(Path(__file__)), 0, out)
 
@@ -71,8 +79,10 @@ def to_dlpack(data: Any, shape: tuple[int, ...] = (8, 8)) -> None:
     )  # fmt: skip
 
 
-READ: list[Callable[..., None]] = [reduce_buffer, compare_a, compare_b, unpack_data, to_dlpack]
-WRITTEN: list[Callable[..., None]] = [unpack_out, read_into, gather_out]
+READ: list[Callable[..., None]] = [
+    reduce_buffer, compare_a, compare_b, unpack_data, copy_from, to_dlpack,
+]  # fmt: skip
+WRITTEN: list[Callable[..., None]] = [unpack_out, copy_to, read_into, gather_out]
 COUNTED = [reduce_buffer, compare_a, compare_b, unpack_data, unpack_out, gather_out]
 
 
@@ -146,6 +156,23 @@ def test_elements_of_any_width_are_counted() -> None:
         _core.reduce_buffer(bytes(needed), dtype, 3, "full", 1)
         with pytest.raises(ValueError, match=f"has {needed - 1} bytes, {needed} are needed"):
             _core.reduce_buffer(bytes(needed - 1), dtype, 3, "full", 1)
+
+
+def test_a_copy_fits() -> None:
+    whole = memory()
+    first = bytearray(5)
+    for n_bytes in (0, 1, N - 1):
+        with pytest.raises(ValueError, match=f"has {n_bytes} bytes, {N} are needed"):
+            _core.copy([(b"first", first), (bytes(N), whole[N : N + n_bytes])], 1)
+    assert (whole == 0x77).all()
+    assert first == bytes(5)  # nothing is copied if something is wrong
+    for no_pairs in ([bytes(N)], [(bytes(N),)], [(bytes(N), whole, 1)], 5, None):
+        with pytest.raises(TypeError):
+            _core.copy(no_pairs, 1)  # type: ignore[arg-type]
+    _core.copy([], 1)
+    _core.copy([(b"first", first), (bytes(N), whole[N:])], 1)
+    assert first == b"first"
+    assert (whole == np.repeat(np.uint8([0x77, 0, 0x77]), [N, N, 4 * N])).all()
 
 
 def test_gathering_takes_what_fits() -> None:
@@ -307,6 +334,7 @@ def test_threads_that_cannot_be(threads: int) -> None:
     for call in (
         lambda: _core.reduce_buffer(bytes(1), "int8", 1, "full", threads),
         lambda: _core.unpack(bytes(1), "int4", 2, bytearray(2), threads),
+        lambda: _core.copy([(bytes(1), bytearray(1))], threads),
         lambda: layout().gather(bytes(512), bytearray(64), 2, 0, 32, threads),
     ):
         with pytest.raises(ValueError, match=f"threads is {threads}"):

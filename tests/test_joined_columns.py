@@ -109,7 +109,7 @@ def test_batches_that_come_one_by_one(at_once: bool, n_rows: int) -> None:
     rows = GrowingBatch()
     for batch in batches:
         rows.append(batch)
-    found = joined_rows(batches) if at_once else rows.finish()
+    found = joined_rows(batches, threads=2) if at_once else rows.finish()
     assert found.schema.metadata_str == {"of": "the first"}
     assert found.column_names == table.column_names
     for name in table.column_names:

@@ -265,7 +265,9 @@ class SinceScan:
         """Return the rows that are kept, and those that are finished."""
         new = self._begun().table()
         kept = self._since if self._kept.all() else self._since[self._kept]
-        return self._with_damage(whole(kept, self._known.some(self._kept), new, self._asked))
+        known = self._known.some(self._kept)
+        threads = parallelism_of(self._options)["threads"]
+        return self._with_damage(whole(kept, known, new, self._asked, threads=threads))
 
     def _with_damage(self, table: StatsTable) -> StatsTable:
         """Return the table with what kept rows, too, tell of its directories."""
@@ -317,13 +319,19 @@ def scan_of_files(
     )
 
 
-def whole(kept: StatsTable, known: Provenance, new: StatsTable, asked: Asked) -> StatsTable:
-    """Return the table that one scan would have given: rows that are kept, and new ones."""
+def whole(
+    kept: StatsTable, known: Provenance, new: StatsTable, asked: Asked, *, threads: int
+) -> StatsTable:
+    """Return the table that one scan would have given: rows that are kept, and new ones.
+
+    Up to so many threads copy them.
+    """
     if new.provenance is None:  # interrupted
         states = new.file_states.of_all(new.batch.column("path"))
-        table = merged(kept, known, new, known.of_states(states)).with_provenance(None)
+        table = merged(kept, known, new, known.of_states(states), threads=threads)
+        table = table.with_provenance(None)
     else:
-        table = merged(kept, known, new, new.provenance)
+        table = merged(kept, known, new, new.provenance, threads=threads)
     return finished(table, asked)
 
 

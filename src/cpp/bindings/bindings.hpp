@@ -29,6 +29,7 @@ void bind_layout(py::module_& module);
 void bind_reduce(py::module_& module);
 void bind_mapping(py::module_& module);
 void bind_unpack(py::module_& module);
+void bind_copy(py::module_& module);
 void bind_dlpack(py::module_& module);
 void bind_table(py::module_& module);
 void bind_scan(py::module_& module);

@@ -201,7 +201,8 @@ class GrowingRows:
             gone = [] if kept.all() else codes_of(rows_of(column, np.flatnonzero(~kept)))[1]
             self._on_change({*gone, *codes_of(new.batch.column("path"))[1]})
         rows = table if kept.all() else table[kept]
-        joined = whole(rows, known.some(kept), new, self._asked)
+        threads = parallelism_of(self._options)["threads"]
+        joined = whole(rows, known.some(kept), new, self._asked, threads=threads)
         self.table = joined.saying(skipped=table.skipped)
 
     def _nothing(self) -> StatsTable:

@@ -72,12 +72,15 @@ def exported(column: Array) -> tuple[ArrowArray, object]:
     return ArrowArray.from_address(_capsule_pointer(capsule, b"arrow_array")), capsule
 
 
-def buffer_bytes(address: int, first: int, nbytes: int) -> NDArray[np.uint8]:
-    """Return a part of a buffer; valid while the capsule of its column is alive."""
+def buffer_bytes(
+    address: int, first: int, nbytes: int, *, capsule: object = None
+) -> NDArray[np.uint8]:
+    """Return a part of a buffer; valid while the capsule of its column is alive, if it has none."""
     # SAFETY: the caller knows the size of the buffer from the column's type and length.
     if nbytes == 0:
         return np.empty(0, np.uint8)
     memory: Any = (ctypes.c_uint8 * nbytes).from_address(address + first)
+    memory.capsule = capsule
     return np.frombuffer(memory, np.uint8)
 
 
@@ -121,12 +124,8 @@ def shared_values(column: Array, dtype: type[np.generic]) -> NDArray[Any]:
         return np.empty(0, dtype)
     array, capsule = exported(column)
     width = np.dtype(dtype).itemsize
-    # SAFETY: as in `buffer_bytes`; the array holds the object that has the capsule.
-    memory: Any = (ctypes.c_uint8 * (array.length * width)).from_address(
-        array.buffers[1] + array.offset * width
-    )
-    memory.capsule = capsule
-    return np.frombuffer(memory, dtype)
+    first, nbytes = array.offset * width, array.length * width
+    return buffer_bytes(array.buffers[1], first, nbytes, capsule=capsule).view(dtype)
 
 
 def is_same_memory(a: Array, b: Array) -> bool:

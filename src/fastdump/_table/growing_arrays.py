@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from fastdump import _core
 from fastdump._table import arrow_column
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Cleared:
 class Room:
     """Memory of several arrays, which the system gives in large pages if it has these.
 
+    What is copied into it is there after `fill`.
+
     Parameters
     ----------
     sizes
@@ -46,6 +49,7 @@ class Room:
     def __init__(self, sizes: Iterable[int]) -> None:
         self._bytes = np.empty(sum(size + _ALIGNMENT for size in sizes), np.uint8)
         self._begin = 0
+        self._copies: list[tuple[NDArray[Any], NDArray[Any]]] = []
 
     def array(self, n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return an array whose values are undefined; elsewhere if there is no room."""
@@ -54,6 +58,15 @@ class Room:
             return np.empty(n, dtype)
         self._begin = -(-end // _ALIGNMENT) * _ALIGNMENT
         return self._bytes[begin:end].view(dtype)
+
+    def copy(self, values: NDArray[Any], place: NDArray[Any]) -> None:
+        """Copy values of one type to a place of as many, later."""
+        self._copies.append((values, place))
+
+    def fill(self, threads: int) -> None:
+        """Copy all that is still to be copied, by up to so many threads."""
+        _core.copy(self._copies, threads)
+        self._copies.clear()
 
 
 class GrowingArray:
@@ -69,9 +82,13 @@ class GrowingArray:
         self._n_expected = max(self._n_expected, self._n + n)
 
     def append(self, values: NDArray[Any]) -> None:
-        """Append numbers."""
+        """Append numbers, which a room reads when it is filled."""
         if len(self._array) or values[:1].any() or values.any():
-            self.more(len(values))[:] = values
+            place = self.more(len(values))
+            if self._room is None:
+                place[:] = values
+            else:
+                self._room.copy(values, place)
         else:
             self.append_zeros(len(values))
 
@@ -104,6 +121,8 @@ class GrowingArray:
     def _grow(self, n: int) -> None:
         before, dtype = self._array, self._array.dtype
         if self._room is not None:
+            if len(before):
+                self._room.fill(1)
             self._array = self._room.array(n, dtype)
             self._array[: self._n] = before if len(before) else 0
         elif len(before):

@@ -20,6 +20,7 @@ from fastdump._table.arrow_column import (
     n_parts,
     part_ends,
     rows_of,
+    shared_values,
 )
 from fastdump._table.buffers import StoredColumn, stored_column
 from fastdump._table.column import ARROW_TYPE, is_long
@@ -28,7 +29,7 @@ from fastdump._table.growing_arrays import Cleared, GrowingArray, GrowingBits, G
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_WORD: Final = np.dtype(np.uint64)
+_WORD: Final = np.uint64
 """Numbers of both kinds, as bits: a zero that has a sign is none."""
 
 _FORMATS: Final = {"bit": "b", "text": "u", "list": "+l"}
@@ -49,11 +50,11 @@ def joined(columns: Sequence[Array]) -> Array:
     return growing.finish()
 
 
-def joined_rows(batches: Sequence[RecordBatch]) -> RecordBatch:
+def joined_rows(batches: Sequence[RecordBatch], threads: int) -> RecordBatch:
     """Return the rows of batches with the same columns, at least one, as one batch.
 
     Its schema is that of the first, but for columns that have to be long ones. Its columns have
-    their memory together.
+    their memory together. Up to so many threads copy.
     """
     if len(batches) == 1:
         return batches[0]
@@ -63,6 +64,7 @@ def joined_rows(batches: Sequence[RecordBatch]) -> RecordBatch:
     columns = [GrowingColumn(type, room) for type in schema.types]
     for column, its_parts in zip(columns, parts, strict=True):
         column.extend(its_parts)
+    room.fill(threads)
     return _batch(schema, columns)
 
 
@@ -145,7 +147,7 @@ class GrowingColumn:
         self._known = GrowingBits()
         self._bits = GrowingBits()
         self._ends = GrowingEnds(room, is_long=is_long(type))
-        self._values = GrowingArray(np.dtype(np.uint8) if self._kind == "text" else _WORD, room)
+        self._values = GrowingArray(np.dtype(np.uint8 if self._kind == "text" else _WORD), room)
         self._items = GrowingColumn(ARROW_TYPE["integer"], room) if self._kind == "list" else None
         self._others: list[Array] = []
 
@@ -191,17 +193,13 @@ class GrowingColumn:
             self._known.append(~is_null(column))
 
     def _append_numbers(self, column: Array) -> None:
-        n = len(column)
-        if column.null_count == n:
-            self._values.append_zeros(n)
-            return
-        array, _capsule = exported(column)
-        width = _WORD.itemsize
-        data = buffer_bytes(array.buffers[1], width * array.offset, width * n)
-        self._values.append(data.view(_WORD))
+        if column.null_count == len(column):
+            self._values.append_zeros(len(column))
+        else:
+            self._values.append(shared_values(column, _WORD))
 
     def _append_parts(self, column: Array) -> None:
-        array, _capsule = exported(column)
+        array, capsule = exported(column)
         ends = part_ends(array, column.type)
         self._ends.append(ends, is_long=is_long(column.type))
         if self._items is not None:
@@ -209,7 +207,8 @@ class GrowingColumn:
             self._items.extend([items])
         else:
             first, last = int(ends[0]), int(ends[-1])
-            self._values.append(buffer_bytes(array.buffers[2], first, last - first))
+            data = buffer_bytes(array.buffers[2], first, last - first, capsule=capsule)
+            self._values.append(data)
 
     def _stored(self, cleared: Cleared) -> StoredColumn:
         known = self._known.finish(cleared) if self._n_null else None
