@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,13 @@ from pytest_benchmark.fixture import BenchmarkFixture
 import fastdump
 from benchmarks.dump_files import write_small_files
 from benchmarks.report import Report, Requirement, Row
-from benchmarks.scale import N_COMMAND_FILES, N_FILES_A_DIRECTORY, ROUNDS
+from benchmarks.scale import (
+    N_COMMAND_FILES,
+    N_FILES_A_DIRECTORY,
+    N_TINY_FILES,
+    ROUNDS,
+    TINY_ROUNDS,
+)
 from benchmarks.side_by_side import side_by_side
 from fastdump._follow.arrivals import Arrivals
 from fastdump._follow.clock import SystemClock
@@ -62,11 +69,24 @@ class Growing:
 
 @pytest.fixture(scope="module")
 def growing(directory: Path) -> Iterator[Growing]:
-    root, scratch = directory / "growing", directory / "growing_scratch"
+    with _dump_of(directory, N_COMMAND_FILES) as dump:
+        yield dump
+
+
+@pytest.fixture(scope="module")
+def large(directory: Path) -> Iterator[Growing]:
+    """What a step costs depends on how much was there before."""
+    with _dump_of(directory, N_TINY_FILES) as dump:
+        yield dump
+
+
+@contextmanager
+def _dump_of(directory: Path, n_files: int) -> Iterator[Growing]:
+    root, scratch = directory / f"growing_{n_files}", directory / f"growing_{n_files}_scratch"
     try:
         root.mkdir()
         scratch.mkdir()
-        paths = write_small_files(root, N_COMMAND_FILES, 1024)
+        paths = write_small_files(root, n_files, 1024)
         # Directories into which files have just come are not trusted.
         hour_ago = time.time() - 3600
         for directory_path in (root, *(path for path in root.rglob("*") if path.is_dir())):
@@ -86,24 +106,24 @@ def growing(directory: Path) -> Iterator[Growing]:
 @pytest.mark.parametrize("trust", [False, True], ids=["ask", "trust"])
 @pytest.mark.parametrize("earlier", ["in memory", "in a file"])
 def test_since(
-    benchmark: BenchmarkFixture, report: Report, growing: Growing, earlier: str, trust: bool
+    benchmark: BenchmarkFixture, report: Report, large: Growing, earlier: str, trust: bool
 ) -> None:
-    since: Any = growing.before
+    since: Any = large.before
     if earlier == "in a file":
-        since = growing.scratch / "before.parquet"
-        growing.before.write(since)
+        since = large.scratch / "before.parquet"
+        large.before.write(since)
     timings = side_by_side(
         benchmark,
-        ROUNDS,
-        ("since", lambda: fastdump.stats(growing.root, since=since, trust_directories=trust)),
-        {"whole": lambda: fastdump.stats(growing.root)},
+        TINY_ROUNDS,
+        ("since", lambda: fastdump.stats(large.root, since=since, trust_directories=trust)),
+        {"whole": lambda: fastdump.stats(large.root)},
     )
     times = timings.quotient("since", "whole")
     report.add(
         benchmark,
         Row(
             section="growing",
-            what=f"{growing.n_new:,} new of {N_COMMAND_FILES:,} files, table {earlier}"
+            what=f"{large.n_new:,} new of {N_TINY_FILES:,} files, table {earlier}"
             + (", trust_directories" if trust else ""),
             size=_SIZE,
             other=f"{times:.3f} x a whole scan",

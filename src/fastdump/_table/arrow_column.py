@@ -283,11 +283,14 @@ def shortened(column: Array, type: ColumnType) -> Array:
     return long.cast(ARROW_TYPE[type]) if n_parts(long) <= MAX_SHORT_PARTS else long
 
 
-def part_ends(array: ArrowArray, type: DataType) -> NDArray[np.signedinteger[Any]]:
-    """Return the offsets of an exported column of texts or lists, valid while it is alive."""
+def part_ends(
+    array: ArrowArray, type: DataType, *, capsule: object = None
+) -> NDArray[np.signedinteger[Any]]:
+    """Return the offsets of an exported column of texts or lists, valid as `buffer_bytes` are."""
     dtype = np.dtype(np.int64 if is_long(type) else np.int32)
     size = dtype.itemsize
-    data = buffer_bytes(array.buffers[1], size * array.offset, size * (array.length + 1))
+    first, nbytes = size * array.offset, size * (array.length + 1)
+    data = buffer_bytes(array.buffers[1], first, nbytes, capsule=capsule)
     ends: NDArray[np.signedinteger[Any]] = data.view(dtype)
     return ends
 

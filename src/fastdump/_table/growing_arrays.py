@@ -84,13 +84,17 @@ class GrowingArray:
     def append(self, values: NDArray[Any]) -> None:
         """Append numbers, which a room reads when it is filled."""
         if len(self._array) or values[:1].any() or values.any():
-            place = self.more(len(values))
-            if self._room is None:
-                place[:] = values
-            else:
-                self._room.copy(values, place)
+            self.put(values)
         else:
             self.append_zeros(len(values))
+
+    def put(self, values: NDArray[Any]) -> None:
+        """Append numbers some of which are not 0, as `append` does."""
+        place = self.more(len(values))
+        if self._room is None or values.dtype != place.dtype:
+            place[:] = values
+        else:
+            self._room.copy(values, place)
 
     def append_zeros(self, n: int) -> None:
         """Append so many zeros."""
@@ -110,6 +114,8 @@ class GrowingArray:
 
     def widen(self, dtype: np.dtype[Any]) -> None:
         """Go on with a type that all numbers so far fit into."""
+        if self._room is not None:
+            self._room.fill(1)
         self._array = self._array.astype(dtype)
 
     def finish(self, cleared: Cleared) -> NDArray[Any]:
@@ -147,20 +153,22 @@ class GrowingEnds:
         self._array.expect(n_rows)
 
     def append(self, ends: NDArray[np.signedinteger[Any]], *, is_long: bool) -> None:
-        """Append rows by where each of them ends, and where the first begins."""
+        """Append rows by where each of them ends, and where the first begins.
+
+        A room reads it when it is filled.
+        """
         shift = self._end - int(ends[0])
         self._end = int(ends[-1]) + shift
         if not self.is_long and (is_long or self._end > arrow_column.MAX_SHORT_PARTS):
             self.is_long = True
             self._array.widen(np.dtype(np.int64))
-        if self._end:
-            place = self._array.more(len(ends) - 1)
-            if shift:
-                np.add(ends[1:], place.dtype.type(shift), out=place)
-            else:
-                place[:] = ends[1:]
-        else:
+        if not self._end:
             self._array.append_zeros(len(ends) - 1)
+        elif shift:
+            place = self._array.more(len(ends) - 1)
+            np.add(ends[1:], place.dtype.type(shift), out=place)
+        else:
+            self._array.put(ends[1:])
 
     def finish(self, cleared: Cleared) -> NDArray[Any]:
         """Return where each row ends, and first where the first begins; to be called once."""

@@ -200,7 +200,7 @@ class GrowingColumn:
 
     def _append_parts(self, column: Array) -> None:
         array, capsule = exported(column)
-        ends = part_ends(array, column.type)
+        ends = part_ends(array, column.type, capsule=capsule)
         self._ends.append(ends, is_long=is_long(column.type))
         if self._items is not None:
             items: Any = list_flatten(column)
