@@ -49,7 +49,7 @@ class Room:
     def __init__(self, sizes: Iterable[int]) -> None:
         self._bytes = np.empty(sum(size + _ALIGNMENT for size in sizes), np.uint8)
         self._begin = 0
-        self._copies: list[tuple[NDArray[Any], NDArray[Any]]] = []
+        self._copies: list[tuple[memoryview, memoryview]] = []
 
     def array(self, n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return an array whose values are undefined; elsewhere if there is no room."""
@@ -61,7 +61,7 @@ class Room:
 
     def copy(self, values: NDArray[Any], place: NDArray[Any]) -> None:
         """Copy values of one type to a place of as many, later."""
-        self._copies.append((values, place))
+        self._copies.append((values.data, place.data))
 
     def fill(self, threads: int) -> None:
         """Copy all that is still to be copied, by up to so many threads."""
