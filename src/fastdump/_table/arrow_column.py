@@ -75,7 +75,10 @@ def exported(column: Array) -> tuple[ArrowArray, object]:
 def buffer_bytes(
     address: int, first: int, nbytes: int, *, capsule: object = None
 ) -> NDArray[np.uint8]:
-    """Return a part of a buffer; valid while the capsule of its column is alive, if it has none."""
+    """Return a part of a buffer; valid while the capsule of its column is alive.
+
+    A capsule that is given stays alive as long as what is returned.
+    """
     # SAFETY: the caller knows the size of the buffer from the column's type and length.
     if nbytes == 0:
         return np.empty(0, np.uint8)
@@ -286,7 +289,7 @@ def shortened(column: Array, type: ColumnType) -> Array:
 def part_ends(
     array: ArrowArray, type: DataType, *, capsule: object = None
 ) -> NDArray[np.signedinteger[Any]]:
-    """Return the offsets of an exported column of texts or lists, valid as `buffer_bytes` are."""
+    """Return the offsets of an exported column of texts or lists; valid as in `buffer_bytes`."""
     dtype = np.dtype(np.int64 if is_long(type) else np.int32)
     size = dtype.itemsize
     first, nbytes = size * array.offset, size * (array.length + 1)
