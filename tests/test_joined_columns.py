@@ -99,6 +99,20 @@ def test_a_column_becomes_long_where_it_has_to(
     assert_equal(joined([Array.from_arrow(piece) for piece in pieces]), expected)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("n_short", [0, 40, 500, 5000])
+def test_columns_of_batches_become_long_where_they_have_to(
+    n_short: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow_column, "MAX_SHORT_PARTS", n_short)
+    n = min(len(COLUMNS["texts"]), len(COLUMNS["shapes"]))
+    table = pa.table({name: COLUMNS[name][:n] for name in ("texts", "shapes")})
+    batches = [RecordBatch.from_arrow(b) for b in table.to_batches(max_chunksize=7)]
+    found = joined_rows(batches, threads)
+    for name in table.column_names:
+        assert found.column(name).to_pylist() == table[name].to_pylist()
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("n_rows", [1, 7, 90])
 def test_batches_that_come_one_by_one(at_once: bool, n_rows: int) -> None:

@@ -78,7 +78,7 @@ def unpack(data: Buffer, dtype: str, n_elements: int, out: Buffer, threads: int)
     """Write elements that are narrower than a byte as codes, in the low bits of a byte each."""
 
 def copy(copies: Sequence[tuple[Buffer, Buffer]], threads: int) -> None:
-    """Copy the bytes of the first buffer of each pair to the begin of the second, by threads."""
+    """Copy the bytes of the first buffer of each pair to the start of the second, by threads."""
 
 def to_dlpack(
     data: Buffer,

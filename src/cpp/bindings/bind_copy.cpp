@@ -12,7 +12,7 @@ namespace {
 
 void copy_buffers(const std::vector<std::pair<py::object, py::object>>& copies, int threads) {
   check_threads(threads);
-  std::deque<ContiguousBuffer> buffers;  // which do not move
+  std::deque<ContiguousBuffer> buffers;  // no vector: a buffer cannot be moved
   std::vector<Copy> found;
   for (const auto& [from, to] : copies) {
     const ContiguousBuffer& source = buffers.emplace_back(from);
@@ -29,7 +29,7 @@ void copy_buffers(const std::vector<std::pair<py::object, py::object>>& copies, 
 
 void bind_copy(py::module_& module) {
   module.def("copy", &copy_buffers, py::arg("copies"), py::arg("threads"),
-             "Copy the bytes of the first buffer of each pair to the begin of the second.");
+             "Copy the bytes of the first buffer of each pair to the start of the second.");
 }
 
 }  // namespace fastdump::bindings

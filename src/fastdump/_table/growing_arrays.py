@@ -38,7 +38,7 @@ class Cleared:
 class Room:
     """Memory of several arrays, which the system gives in large pages if it has these.
 
-    What is copied into it is there after `fill`.
+    What `copy` was asked for is there after `fill`.
 
     Parameters
     ----------
@@ -82,14 +82,14 @@ class GrowingArray:
         self._n_expected = max(self._n_expected, self._n + n)
 
     def append(self, values: NDArray[Any]) -> None:
-        """Append numbers, which a room reads when it is filled."""
+        """Append numbers. A room reads them when it is filled."""
         if len(self._array) or values[:1].any() or values.any():
             self.put(values)
         else:
             self.append_zeros(len(values))
 
     def put(self, values: NDArray[Any]) -> None:
-        """Append numbers some of which are not 0, as `append` does."""
+        """Append numbers as `append` does, without a look whether all of them are 0."""
         place = self.more(len(values))
         if self._room is None or values.dtype != place.dtype:
             place[:] = values
@@ -125,15 +125,13 @@ class GrowingArray:
         return self._array[: self._n]
 
     def _grow(self, n: int) -> None:
-        before, dtype = self._array, self._array.dtype
+        dtype = self._array.dtype
         if self._room is not None:
-            if len(before):
-                self._room.fill(1)
+            assert not len(self._array)  # all numbers were expected
             self._array = self._room.array(n, dtype)
-            self._array[: self._n] = before if len(before) else 0
-        elif len(before):
+            self._array[: self._n] = 0
+        elif len(self._array):
             # The system moves large arrays without copying them. No view of this one is left.
-            del before
             self._array.resize(n, refcheck=False)
         else:
             self._array = np.zeros(n, dtype) if self._n else np.empty(n, dtype)
@@ -155,7 +153,7 @@ class GrowingEnds:
     def append(self, ends: NDArray[np.signedinteger[Any]], *, is_long: bool) -> None:
         """Append rows by where each of them ends, and where the first begins.
 
-        A room reads it when it is filled.
+        A room reads `ends` when it is filled.
         """
         shift = self._end - int(ends[0])
         self._end = int(ends[-1]) + shift
