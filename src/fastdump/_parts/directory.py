@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from fastdump._lock import Lock
+from fastdump._names import names_in
 from fastdump._scan import Place
 from fastdump._since import Asked
 from fastdump._table.manifest import Manifest, is_part_name, wrong_size
@@ -109,7 +110,8 @@ class PartsDirectory:
             if table is not None and len(table):
                 self._sizes[name] = nbytes
                 yield name, table
-        for name in os.listdir(self._path):  # noqa: PTH208
+        _, names = names_in(self._path)
+        for name in names:
             if _HALF_WRITTEN.fullmatch(name) or (is_part_name(name) and name not in self._sizes):
                 self._remove(name)
 
@@ -150,8 +152,9 @@ class PartsDirectory:
         return table
 
     def _require_nothing(self) -> None:
-        names = [name for name in os.listdir(self._path) if name != _LOCK]  # noqa: PTH208
-        others = [name for name in names if not _HALF_WRITTEN.fullmatch(name)]
+        directories, names = names_in(self._path)
+        others = [name for name in names if name != _LOCK and not _HALF_WRITTEN.fullmatch(name)]
+        others += directories
         if others:
             raise ValueError(
                 f"{self._path!r} has {min(others)!r} and no manifest of a scan: give an empty "

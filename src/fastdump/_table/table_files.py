@@ -10,6 +10,7 @@ from typing import TypeAlias, cast
 from urllib.parse import unquote
 
 from fastdump._arguments import PathLike, is_regular_file, paths_of
+from fastdump._names import names_in
 from fastdump._table.concat import concat
 from fastdump._table.file_format import SUFFIXES, format_suffix
 from fastdump._table.manifest import NAME, NOT_FINISHED, Manifest
@@ -199,10 +200,17 @@ def _parts_in(directory: str) -> Iterator[str]:
 
 
 def _walked(directory: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield directories in order, with the names of the files in them."""
-    for above, directories, names in os.walk(directory):
-        directories[:] = sorted(name for name in directories if not _is_hidden(name))
-        yield above, sorted(names)
+    """Yield a directory and those below it in order, each with the names of the files in it.
+
+    What cannot be listed is an error: `os.walk` would leave its parts out without a word.
+    """
+    left = [directory]
+    while left:
+        above = left.pop()
+        directories, names = names_in(above)
+        yield above, names
+        below = [name for name in reversed(directories) if not _is_hidden(name)]
+        left += [os.path.join(above, name) for name in below]  # noqa: PTH118
 
 
 def _is_hidden(name: str) -> bool:
