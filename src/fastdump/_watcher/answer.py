@@ -92,7 +92,7 @@ def _facts(findings: Sequence[WatcherComparison], *, by_watcher: bool) -> Iterat
         "last": change.last_byte,
         "nbytes": first.nbytes or 0,
     }
-    if where := change.place or change.words:
+    if where := change.place or change.words or first.note:
         yield say.ABOUT_WHAT(), say.BYTES_CHANGED_WHERE(**places, where=where)
     else:
         yield say.ABOUT_WHAT(), say.BYTES_CHANGED(**places)
