@@ -8,7 +8,7 @@
 //   FAULT_COUNTS=/file                       gets the number of calls of each kind at the end
 //
 // Calls: open (also of directories), read, stat, map, list (an entry of a directory), write, sync,
-// rename.
+// close (of a file that was opened for writing), rename, mkdir.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -26,9 +26,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum Call { OPEN, READ, STAT, MAP, LIST, WRITE, SYNC, RENAME, N_CALLS };
-static const char* const kNames[N_CALLS] = {"open", "read",  "stat", "map",
-                                            "list", "write", "sync", "rename"};
+enum Call { OPEN, READ, STAT, MAP, LIST, WRITE, SYNC, CLOSE, RENAME, MKDIR, N_CALLS };
+static const char* const kNames[N_CALLS] = {"open",  "read", "stat",  "map",    "list",
+                                            "write", "sync", "close", "rename", "mkdir"};
 static const struct {
   const char* name;
   int number;
@@ -36,7 +36,9 @@ static const struct {
                {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM}, {"EACCES", EACCES}, {"ENOENT", ENOENT}};
 
 static atomic_ulong counts[N_CALLS];
-static atomic_uchar watched[4096];  // by descriptor
+// By descriptor.
+enum { WATCHED = 1, WRITTEN = 2 };
+static atomic_uchar watched[4096];
 
 static int is_under(const char* path) {
   const char* at = getenv("FAULT_UNDER");
@@ -52,8 +54,16 @@ static int is_watched(int descriptor) {
   return descriptor >= 0 && descriptor < 4096 && watched[descriptor];
 }
 
+static int is_written(int descriptor) {
+  return descriptor >= 0 && descriptor < 4096 && (watched[descriptor] & WRITTEN) != 0;
+}
+
 static void watch(int descriptor, int on) {
   if (descriptor >= 0 && descriptor < 4096) watched[descriptor] = (unsigned char)on;
+}
+
+static int opened_for(int flags) {
+  return (flags & O_ACCMODE) == O_RDONLY ? WATCHED : WATCHED | WRITTEN;
 }
 
 // 0, an errno, or -1: only half of the work is done.
@@ -103,7 +113,7 @@ static size_t cut(size_t nbytes, int fault) {
     const int on = is_under(path);                        \
     MAY_FAIL(on, OPEN, -1)                                \
     const int descriptor = REAL(name)(path, flags, mode); \
-    watch(descriptor, on);                                \
+    watch(descriptor, on ? opened_for(flags) : 0);        \
     return descriptor;                                    \
   }
 OPEN_FUNCTION(open)
@@ -119,17 +129,38 @@ OPEN_FUNCTION(open64)
     const int on = path[0] == '/' ? is_under(path) : is_watched(directory); \
     MAY_FAIL(on, OPEN, -1)                                                  \
     const int descriptor = REAL(name)(directory, path, flags, mode);        \
-    watch(descriptor, on);                                                  \
+    watch(descriptor, on ? opened_for(flags) : 0);                          \
     return descriptor;                                                      \
   }
 OPENAT_FUNCTION(openat)
 OPENAT_FUNCTION(openat64)
 
+// A descriptor is gone even if closing it fails.
 static void* real_close;
 int close(int descriptor) {
+  const int is_output = is_written(descriptor);
   watch(descriptor, 0);
-  return REAL(close)(descriptor);
+  const int closed = REAL(close)(descriptor);
+  MAY_FAIL(is_output, CLOSE, -1)
+  return closed;
 }
+
+// Duplicates of descriptors; other commands of fcntl take a number, a pointer or nothing.
+#define FCNTL_FUNCTION(name)                                                         \
+  static void* real_##name;                                                          \
+  int name(int descriptor, int command, ...) {                                       \
+    va_list arguments;                                                               \
+    va_start(arguments, command);                                                    \
+    void* const argument = va_arg(arguments, void*);                                 \
+    va_end(arguments);                                                               \
+    const int result = REAL(name)(descriptor, command, argument);                    \
+    if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {                          \
+      watch(result, is_watched(descriptor) ? atomic_load(&watched[descriptor]) : 0); \
+    }                                                                                \
+    return result;                                                                   \
+  }
+FCNTL_FUNCTION(fcntl)
+FCNTL_FUNCTION(fcntl64)
 
 static void* real_opendir;
 DIR* opendir(const char* path) {
@@ -138,12 +169,6 @@ DIR* opendir(const char* path) {
   DIR* directory = REAL(opendir)(path);
   if (directory != NULL) watch(dirfd(directory), on);
   return directory;
-}
-
-static void* real_fdopendir;
-DIR* fdopendir(int descriptor) {
-  MAY_FAIL(is_watched(descriptor), OPEN, NULL)
-  return REAL(fdopendir)(descriptor);
 }
 
 static void* real_closedir;
@@ -277,6 +302,18 @@ static void* real_renameat;
 int renameat(int from_directory, const char* from, int to_directory, const char* to) {
   MAY_FAIL(is_under(to) || is_watched(to_directory), RENAME, -1)
   return REAL(renameat)(from_directory, from, to_directory, to);
+}
+
+static void* real_mkdir;
+int mkdir(const char* path, mode_t mode) {
+  MAY_FAIL(is_under(path), MKDIR, -1)
+  return REAL(mkdir)(path, mode);
+}
+
+static void* real_mkdirat;
+int mkdirat(int directory, const char* path, mode_t mode) {
+  MAY_FAIL(path[0] == '/' ? is_under(path) : is_watched(directory), MKDIR, -1)
+  return REAL(mkdirat)(directory, path, mode);
 }
 
 __attribute__((destructor)) static void write_counts(void) {
