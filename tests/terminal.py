@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from sanitizer import SANITIZER
+
 TMUX = shutil.which("tmux")
 
 _NUMBERS = itertools.count()
@@ -35,6 +37,7 @@ class Terminal:
             "LANG": "C.UTF-8",
             "PATH": path or os.environ["PATH"],
             "SHOWN": command,
+            **SANITIZER,
         }
         size = ["-x", str(width), "-y", str(height)]
         self("new-session", "-d", *size, "-c", str(cwd), "sh", "-c", shell)

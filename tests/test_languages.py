@@ -16,6 +16,7 @@ import pytest
 from html_pages import Page
 from rich.cells import cell_len
 from sample_dumps import Demos
+from sanitizer import SANITIZER
 from test_answers import NAMES, write_overflow
 
 import fastdump
@@ -385,7 +386,7 @@ def test_the_locale_counts_where_stdout_can_show_it(
 ) -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "fastdump", "triage", demos.model],
-        env={"LANG": "zh_CN.UTF-8", "PYTHONIOENCODING": encoding, "PATH": ""},
+        env={"LANG": "zh_CN.UTF-8", "PYTHONIOENCODING": encoding, "PATH": "", **SANITIZER},
         stdout=subprocess.PIPE,
         check=False,
     )
