@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arro3.core import Array, DataType, Table
+from arro3.core import Array, DataType, Field, Schema, Table
 from arro3.io import write_ipc, write_parquet
 
 import fastdump
@@ -37,7 +37,9 @@ def arrow_table(n_rows: int = N_ROWS) -> Table:
         "source": ["tensor"] * n_rows,
         "op_name": names,
     }
-    return Table.from_pydict({name: Array(values, UTF8) for name, values in columns.items()})
+    schema = Schema([Field(name, UTF8, nullable=True) for name in columns])
+    arrays = [Array(values, UTF8) for values in columns.values()]
+    return Table.from_arrays(arrays, schema=schema)
 
 
 @pytest.fixture
