@@ -116,7 +116,7 @@ def test_killed_at_any_moment(tree: Path, tmp_path: Path) -> None:
     n, n_kept = 0, []
     parts = tmp_path / "parts"
     fastdump.stats(tree, parts=parts)
-    _, n_always = files_read(tree, parts=parts)  # of which no part tells what is in them
+    _, n_always = files_read(tree, parts=parts)  # such as broken files
     shutil.rmtree(parts)
     while True:
         n += 7
@@ -132,7 +132,7 @@ def test_killed_at_any_moment(tree: Path, tmp_path: Path) -> None:
         table, n_read = files_read(tree, parts=parts)
         assert_same_table(table, whole)
         check_directory(parts, whole)
-        # What complete parts tell is not read again. How many there are depends on the time.
+        # Files of complete parts are not read again. How many those are depends on the speed.
         assert n_read <= len(dump_files(tree)) - len(kept) + n_always
         n_kept.append(len(kept))
         shutil.rmtree(parts)

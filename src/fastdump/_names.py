@@ -8,9 +8,9 @@ _READ_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def names_in(directory: str) -> tuple[list[str], list[str]]:
-    """Return the names of the directories in a directory, and those of everything else, in order.
+    """Return the names of the directories in a directory, and those of all else, each list sorted.
 
-    A link is something else.
+    A link to a directory counts as no directory.
 
     Raises
     ------
