@@ -33,7 +33,7 @@ def dump(tmp_path: Path) -> Path:
         for step in range(2):
             for layer in range(12):
                 for name in OPERATORS:
-                    values = ONES * (10 * layer + 100 * rank + 1000 * step)
+                    values = np.full_like(ONES, 10 * layer + 100 * rank + 1000 * step)
                     where = {"rank": rank, "step": step}
                     small.op(name.format(layer=layer), [ONES], [values], **where)
             small.op("MatMulV2 lm_head/MatMul", [ONES], [ONES], rank=rank, step=step)

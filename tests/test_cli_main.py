@@ -128,7 +128,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["trage"], "No such command 'trage'. Did you mean 'triage'? See 'fastdump --help'"),
         (["config", "checc"], "Did you mean 'check'? See 'fastdump config --help'"),
         (["config", "new", "modelx"], "Did you mean 'model'? See 'fastdump config new --help'"),
-        (["stats", "--levle", "x"], "Did you mean"),
+        (["stats", "--levle", "x"], "--level"),
         (["stats"], "Missing argument 'PATH...'; see 'fastdump stats --help'"),
         (["stats", "--bogus"], "No such option"),
         (["stats", "x", "--level", "none"], "Invalid value for '--level'"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -135,6 +137,42 @@ def test_partitions_of_other_kinds(demos: Demos, tmp_path: Path) -> None:
     (tmp_path / "op_type=Other").mkdir()
     table.write(tmp_path / "op_type=Other" / "0.parquet")
     assert "Other" not in set(fastdump.read_stats(tmp_path / "op_type=Other")["op_type"])
+
+
+def test_a_partition_that_is_a_link(demos: Demos, tmp_path: Path) -> None:
+    table = fastdump.stats(demos.overflow)
+    for name in ("parts/rank=0", "elsewhere"):
+        (tmp_path / name).mkdir(parents=True)
+        table.write(tmp_path / name / "0.parquet")
+    link = tmp_path / "parts" / "rank=1"
+    link.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ValueError, match="'.*/rank=1' is a link to a directory"):
+        fastdump.read_stats(tmp_path / "parts")
+    assert main(["merge", str(tmp_path / "parts"), "-o", str(tmp_path / "all.parquet")]) == 2
+    # A pattern gives the directories themselves.
+    assert len(fastdump.read_stats(f"{link}*")) == len(table)
+    link.rename(link.with_name("_rank=1"))  # no part, as other programs have it
+    assert len(fastdump.read_stats(tmp_path / "parts")) == len(table)
+
+
+def test_a_partition_that_cannot_be_listed(
+    demos: Demos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = fastdump.stats(demos.overflow)
+    for rank in (0, 1):
+        place = tmp_path / f"rank={rank}"
+        place.mkdir()
+        table.write(place / "0.parquet")
+    open_any = os.open
+
+    def open_readable(path: Any, *arguments: Any, **options: Any) -> int:
+        if os.fspath(path) == str(place):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return open_any(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", open_readable)  # root may list everything
+    with pytest.raises(PermissionError, match="/rank=1'"):
+        fastdump.read_stats(tmp_path)
 
 
 def test_a_dump_with_a_table_in_it_is_a_dump(demos: Demos, tmp_path: Path) -> None:

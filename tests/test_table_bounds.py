@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +37,15 @@ def arrow_table(n_rows: int = N_ROWS) -> Table:
         "source": ["tensor"] * n_rows,
         "op_name": names,
     }
-    schema = Schema([Field(name, UTF8, nullable=True) for name in columns])
-    arrays = [Array(values, UTF8) for values in columns.values()]
-    return Table.from_arrays(arrays, schema=schema)
+    return table_of({name: Array(values, UTF8) for name, values in columns.items()})
+
+
+def table_of(columns: Mapping[str, Any]) -> Table:
+    """Return columns as a table that may have nulls in each."""
+    schema = Schema(
+        [Field(name, column.type, nullable=True) for name, column in columns.items()]
+    )
+    return Table.from_arrays(list(columns.values()), schema=schema)
 
 
 @pytest.fixture
@@ -134,7 +140,7 @@ def test_long_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     shapes: list[list[int] | None] = [[i, 2, 3] if i % 5 else None for i in range(100)]
     column = arrow_column.column_of(shapes, "shape")
     columns = {name: arrow_table(100).column(name) for name in ("status", "path", "source")}
-    short = StatsTable(Table.from_pydict(columns | {"shape": column}))
+    short = StatsTable(table_of(columns | {"shape": column}))
     monkeypatch.setattr(arrow_column, "MAX_SHORT_PARTS", 150)
     halves = [short.batch.slice(0, 50), short.batch.slice(50, 50)]
     long = StatsTable(Table.from_batches(halves, schema=short.schema))
@@ -207,7 +213,7 @@ def test_texts_count_as_often_as_they_are_repeated(layout: str) -> None:
     else:
         column = Array(["a", text, None], UTF8).cast(DataType.string_view())
         repeated = column.take(np.array([1, 2] * 500))
-    [batch] = Table.from_pydict({"path": repeated}).to_batches()
+    [batch] = table_of({"path": repeated}).to_batches()
     limit = TableLimit("t.parquet", KIND)
     limit.count_nbytes((4096 - 501) << 20)
     limit.count_batch(batch)
@@ -259,7 +265,7 @@ def test_parquet_of_many_rows_in_few_bytes(tmp_path: Path, monkeypatch: pytest.M
     n_rows = 500_000
     one = Array(["ok"], UTF8).take(np.zeros(n_rows, np.int64))
     path = tmp_path / "t.parquet"
-    table = Table.from_pydict({"status": one, "path": one, "source": one})
+    table = table_of({"status": one, "path": one, "source": one})
     with path.open("wb") as file:
         write_parquet(table, file, compression="zstd(3)")
     assert path.stat().st_size < 100_000

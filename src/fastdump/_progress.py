@@ -105,7 +105,10 @@ class ProgressBar:
 
     def __enter__(self) -> ProgressBar:
         self._start_s = time.monotonic()
-        if sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
+        # While a bar is drawn, stderr is rich's, which before rich 15 is no terminal.
+        if self._drawn or (
+            sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+        ):
             self._bar = _new_bar()
         if self._bar is not None:
             self._bar.add_task("", total=None, facts=self._first)

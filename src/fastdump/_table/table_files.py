@@ -202,12 +202,22 @@ def _parts_in(directory: str) -> Iterator[str]:
 def _walked(directory: str) -> Iterator[tuple[str, list[str]]]:
     """Yield a directory and those below it in order, each with the names of the files in it.
 
-    What cannot be listed is an error: `os.walk` would leave its parts out without a word.
+    What cannot be listed is an error, and so is a link to a directory, which could lead round in
+    circles: `os.walk` would leave their parts out without a word.
     """
     left = [directory]
     while left:
         above = left.pop()
         directories, names = names_in(above)
+        for name in names:
+            if name.endswith(_PART_SUFFIXES) or _is_hidden(name):
+                continue
+            path = os.path.join(above, name)  # noqa: PTH118
+            if os.path.isdir(path):  # noqa: PTH112
+                raise ValueError(
+                    f"{path!r} is a link to a directory, which is not followed among parts of a "
+                    "table: give the directories themselves"
+                )
         yield above, names
         below = [name for name in reversed(directories) if not _is_hidden(name)]
         left += [os.path.join(above, name) for name in below]  # noqa: PTH118
