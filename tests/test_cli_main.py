@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -233,6 +234,15 @@ def test_lines_fit_the_terminal(dump: Path, width: int) -> None:
     assert (told in table) == (width < 120)
     assert ("\u2026 in op_name: model/layers/" in table) == (width < 120)
     assert "left out" not in hints
+
+
+def test_a_command_that_is_indented_stays_whole(dump: Path) -> None:
+    out, _, code = on_terminal(["show", dump, "MatMul"], width=40)
+    assert code == 2
+    last = without_styles(out).splitlines()[-1]
+    assert last.startswith("  fastdump show ")
+    assert shlex.split(last)[2] == str(dump)
+    assert main(shlex.split(last)[1:]) == 0
 
 
 def test_colour_is_for_terminals_and_can_be_refused(dump: Path) -> None:

@@ -71,7 +71,7 @@ def print_lines(console: Console, lines: Iterable[list[Cell]]) -> None:
 
 
 def _width_of(line: list[Cell], width: int | None) -> int | None:
-    is_command = bool(line) and line[-1].text.startswith("fastdump ")
+    is_command = bool(line) and line[-1].text.lstrip().startswith("fastdump ")
     return None if is_command else width
 
 
