@@ -146,7 +146,7 @@ def test_a_partition_that_is_a_link(demos: Demos, tmp_path: Path) -> None:
         table.write(tmp_path / name / "0.parquet")
     link = tmp_path / "parts" / "rank=1"
     link.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ValueError, match="'.*/rank=1' is a link to a directory"):
+    with pytest.raises(ValueError, match=r"'.*/rank=1' is a link to a directory"):
         fastdump.read_stats(tmp_path / "parts")
     assert main(["merge", str(tmp_path / "parts"), "-o", str(tmp_path / "all.parquet")]) == 2
     # A pattern gives the directories themselves.

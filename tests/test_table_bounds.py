@@ -42,9 +42,7 @@ def arrow_table(n_rows: int = N_ROWS) -> Table:
 
 def table_of(columns: Mapping[str, Any]) -> Table:
     """Return columns as a table that may have nulls in each."""
-    schema = Schema(
-        [Field(name, column.type, nullable=True) for name, column in columns.items()]
-    )
+    schema = Schema([Field(name, column.type, nullable=True) for name, column in columns.items()])
     return Table.from_arrays(list(columns.values()), schema=schema)
 
 

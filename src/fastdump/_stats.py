@@ -23,7 +23,7 @@ from fastdump._arguments import (
     shard_given,
 )
 from fastdump._dump.absence import no_dump_error
-from fastdump._dump.dump import Dump, empty_error, open, scan_of
+from fastdump._dump.dump import Dump, chosen, open
 from fastdump._scan import Finish, Place, TableScan
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.stats_table import StatsTable
@@ -245,7 +245,7 @@ def new_scan(
     if isinstance(what, Dump):
         if not (i_and_n is None and since is None and parts is None):
             raise ValueError("shard, since and parts are for paths, not for a Dump")
-        return scan_of(what, selection, **options)
+        return chosen(what).scan(selection, **options)
     paths = [path_bytes(path) for path in what]
     if since is not None or parts is not None:
         options["follow_links"] = follow_links
@@ -333,7 +333,7 @@ def _scanned_by(
         executor, part["files"], selection, finish, place, skipped=part["skipped"], **options
     )
     if len(table) == 0 and shard is None:
-        raise empty_error(open(what, follow_links=follow_links), selection)
+        raise chosen(open(what, follow_links=follow_links)).no_tensor_error(selection)
     return table
 
 
@@ -350,7 +350,7 @@ def _scanned(
     scan.run(progress)
     table = scan.table()
     if len(table) == 0 and options.get("shard") is None:
-        raise empty_error(open(what, follow_links=follow_links), selection)
+        raise chosen(open(what, follow_links=follow_links)).no_tensor_error(selection)
     return table
 
 

@@ -9,7 +9,7 @@ from fastdump._compare import ComparisonTable
 from fastdump._compare.progress import CompareProgress
 from fastdump._compare.run import Comparing
 from fastdump._compare.tolerances import Tolerances
-from fastdump._dump.dump import empty_error, open
+from fastdump._dump.dump import chosen, open
 from fastdump._selection import Selection
 from fastdump._stats import new_scan, selected_from, source_of
 from fastdump._table.stats_table import StatsTable
@@ -63,9 +63,8 @@ def tables_of(
         scan.run(on_progress)
         table = scan.table()
         if not len(table):
-            raise empty_error(
-                open(source, follow_links=reading.get("follow_links", False)), selection
-            )
+            dump = open(source, follow_links=reading.get("follow_links", False))
+            raise chosen(dump).no_tensor_error(selection)
         yield table, level == "full"
 
 

@@ -113,10 +113,10 @@ def _known(context: click.Context) -> _Known:
         if not paths or not _is_small(paths):
             return _Known()
         import fastdump
-        from fastdump._dump.dump import operator_names
+        from fastdump._dump.dump import chosen
 
         with fastdump.open(paths) as dump:
-            return _Known(operator_names(dump), dump.summary())
+            return _Known(chosen(dump).op_names(), dump.summary())
     except Exception:
         return _Known()
 

@@ -14,7 +14,7 @@ from fastdump._cli import exit_codes
 from fastdump._cli.messages import say
 from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
-from fastdump._dump.dump import empty_error, open
+from fastdump._dump.dump import chosen, open
 from fastdump._progress import working
 from fastdump._selection import Selection
 from fastdump._stats import new_scan, placed, selected_from, source_of
@@ -96,7 +96,7 @@ def scan_paths(
     if not len(table) and options.get("shard") is None:
         if interrupted:
             raise KeyboardInterrupt
-        raise empty_error(open(source, follow_links=follow_links), selection)
+        raise chosen(open(source, follow_links=follow_links)).no_tensor_error(selection)
     if interrupted:
         found = counted(reached.files_found, "file") + (" found so far" if reached.walking else "")
         say(f"interrupted after {reached.files_done:,} of {found}")

@@ -23,7 +23,7 @@ from fastdump._cli.scanning import Outcome, moved, scan_paths
 from fastdump._cli.unread import is_unread
 from fastdump._cli.usage import refusing
 from fastdump._dump.addressed import addressed
-from fastdump._dump.dump import tensors_of
+from fastdump._dump.dump import chosen
 from fastdump._dump.named import name_and_tensor
 from fastdump._progress import working
 from fastdump._selection import Selection
@@ -215,7 +215,7 @@ def _show(
 
 
 def _tensors(found: Dump, operator: Operator, name: str | None) -> list[Tensor]:
-    tensors = tensors_of(found, operator)
+    tensors = chosen(found).tensors(operator)
     if name is None:
         return tensors
     named = [tensor for tensor in tensors if tensor.name == name]

@@ -23,7 +23,8 @@ from fastdump._convert.output_directory import opened
 from fastdump._convert.records import ConvertProgress
 from fastdump._convert.report import ConvertReport
 from fastdump._convert.sources import Sources
-from fastdump._dump.dump import dump_of, file_costs, part_of, records_of
+from fastdump._dump.chosen import Chosen
+from fastdump._dump.dump import Dump, chosen
 from fastdump._dump.part import DumpPart
 from fastdump._workers import cut, results
 from fastdump.errors import NoDumpError
@@ -77,7 +78,7 @@ class ConversionByWorkers:
         """Convert everything; `report` returns what was done. Errors are those of `Conversion`."""
         with opened(self._out):
             pass  # an error is raised here, before any worker begins
-        paths = [record.path for record in records_of(self._sources.dump)]
+        paths = [record.path for record in chosen(self._sources.dump).records()]
         parts = self._parts(paths)
         given = (self._given(numbers) for numbers in parts)
         with closing(
@@ -109,7 +110,7 @@ class ConversionByWorkers:
                 [places.setdefault(self._sources.directory_of(path), len(places)) for path in paths]
             )
         order = np.argsort(group, kind="stable")
-        cost = np.bincount(group, file_costs(self._sources.dump)).astype(np.int64)
+        cost = np.bincount(group, chosen(self._sources.dump).costs()).astype(np.int64)
         ends = np.cumsum(np.bincount(group))
         return np.split(
             order, [int(ends[part.stop - 1]) for part in cut(cost, self._executor)][:-1]
@@ -117,7 +118,7 @@ class ConversionByWorkers:
 
     def _given(self, numbers: NDArray[np.int64]) -> _Part:
         return _Part(
-            part_of(self._sources.dump, numbers),
+            chosen(self._sources.dump).part(numbers),
             self._sources.below,
             self._out.absolute(),
             self._options,
@@ -127,7 +128,7 @@ class ConversionByWorkers:
 
 def _convert_part(part: _Part, threads: int) -> Ledger:
     """Convert, in a worker, the dump files of a part."""
-    sources = Sources(dump_of(part.dump), part.below)
+    sources = Sources(Dump(Chosen.of_part(part.dump)), part.below)
     at_once = parallelism(threads, part.io_depth)
     conversion = Conversion(sources, part.out, part.options, at_once)
     with suppress(NoDumpError):  # other parts may have what this one lacks

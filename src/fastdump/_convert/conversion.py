@@ -29,7 +29,7 @@ from fastdump._convert.sources import Sources
 from fastdump._convert.stems import Stems
 from fastdump._convert.stored import StoredTensors
 from fastdump._convert.work_list import Task, WorkList
-from fastdump._dump.dump import tensors_of
+from fastdump._dump.dump import chosen
 from fastdump._dump.operator import Operator
 from fastdump._progress import INTERVAL_S
 from fastdump._tensor.dump_file import DumpFile
@@ -184,7 +184,7 @@ class Conversion:
                 return
             with self.ledger as ledger:
                 ledger.files += 1
-            parts = parts_of(op, tensors_of(self._sources.dump, op), self._options)
+            parts = parts_of(op, chosen(self._sources.dump).tensors(op), self._options)
             file = self._file(op, number)
             self._convert_parts(file, parts, buffer)
         except _FAILURES as error:

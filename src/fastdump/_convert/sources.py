@@ -9,7 +9,7 @@ from pathlib import Path
 from fastdump._arguments import is_directory, paths_text
 from fastdump._convert.report import ConvertReport
 from fastdump._dump.absence import no_dump_error
-from fastdump._dump.dump import Dump, empty_error, open
+from fastdump._dump.dump import Dump, chosen, open
 from fastdump._selection import Selection
 from fastdump._stats import What
 
@@ -61,7 +61,7 @@ class Sources:
             ]
             sources.dump = sources.dump[top]
         if len(sources.dump) == 0:
-            raise empty_error(dump, selection)
+            raise chosen(dump).no_tensor_error(selection)
         return sources
 
     @property

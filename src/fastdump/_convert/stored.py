@@ -22,11 +22,10 @@ from fastdump._convert.outputs import Output, output_of, parts_of
 from fastdump._convert.payload import StoredBytes
 from fastdump._convert.sources import Sources
 from fastdump._convert.stems import Stems
-from fastdump._dump.dump import Dump, records_of, scan_of, tensors_of
+from fastdump._dump.dump import Dump, chosen
 from fastdump._dump.operator import Record
 from fastdump._progress import INTERVAL_S
 from fastdump._scan import Headers
-from fastdump._selection import Selection
 from fastdump._table.arrow_column import (
     integer_array,
     is_in,
@@ -139,7 +138,7 @@ class StoredTensors:
         """Yield files whose names tell that there are tensors in them, so many at once."""
         numbers: list[int] = []
         records: list[Record] = []
-        for number, record in enumerate(records_of(self._sources.dump)):
+        for number, record in enumerate(chosen(self._sources.dump).records()):
             if record.kind in _KINDS and not os.path.basename(record.path).isdecimal():  # noqa: PTH119
                 numbers.append(number)
                 records.append(record)
@@ -157,7 +156,7 @@ class StoredTensors:
         if len(position_of) < len(records):
             return []  # paths overlap, and rows do not tell which of two equal files they are of
         dump = self._sources.dump[numbers]
-        scan = scan_of(dump, Selection(), level="header", **self._at_once)
+        scan = chosen(dump).scan(level="header", **self._at_once)
         scan.run(lambda _: report(0, 0))
         if scan.progress().tensors > _MAX_ROWS:
             return []
@@ -188,7 +187,7 @@ class StoredTensors:
         """
         try:
             op = dump[position]
-            [tensor] = [one for one in tensors_of(dump, op) if one.offset == offset]
+            [tensor] = [one for one in chosen(dump).tensors(op) if one.offset == offset]
             [part] = parts_of(op, [tensor], self._options)
             output = output_of(op, part, self._options)
         except (OSError, FastdumpError, MemoryError, ValueError):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fastdump._dump.dump import Dump, empty_error, matching, no_match_text
+from fastdump._dump.dump import Dump, chosen
+from fastdump._dump.named import matching, no_match_text
 from fastdump._selection import Selection
 from fastdump._words.quantities import counted, numbered
 from fastdump.errors import OperatorNotFoundError
@@ -42,25 +43,29 @@ def addressed(
     place = selection.without(_OF_TENSORS)
     there = dump.selected(place)
     if not len(there):
-        raise empty_error(dump, place)
-    found = there if name is None else matching(there, name)
+        raise chosen(dump).no_tensor_error(place)
+    found = there if name is None else _named(there, name)
     if name is not None and not len(found):
         raise OperatorNotFoundError(_absence(dump, there, name, place))
     of_tensors = selection.only(_OF_TENSORS)
-    chosen = found.selected(of_tensors)
-    if not len(chosen):
-        raise empty_error(found, of_tensors)
-    if tensor is None or not 1 < len(chosen) <= _MAX_PARTS:
-        return chosen
+    left = found.selected(of_tensors)
+    if not len(left):
+        raise chosen(found).no_tensor_error(of_tensors)
+    if tensor is None or not 1 < len(left) <= _MAX_PARTS:
+        return left
     io, _, index = tensor.partition(".")
-    return chosen.select(io=io, index=index) or chosen
+    return left.select(io=io, index=index) or left
+
+
+def _named(dump: Dump, name: str) -> Dump:
+    return Dump(matching(chosen(dump), name))
 
 
 def _absence(dump: Dump, there: Dump, name: str, place: Selection) -> str:
     """Return why no operator that meets the conditions has a name."""
-    elsewhere = matching(dump, name) if place else there[:0]
+    elsewhere = _named(dump, name) if place else there[:0]
     if not len(elsewhere):
-        return no_match_text(there, name)
+        return no_match_text(chosen(there), name, there)
     summary = elsewhere.summary()
     places = [
         numbered(noun, numbers)

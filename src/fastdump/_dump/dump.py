@@ -5,25 +5,24 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, cast, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, cast, overload
 
 import numpy as np
 
 from fastdump import _core
-from fastdump._arguments import Engine, Level, PathLike, check_level, is_directory
-from fastdump._dump.absence import absence, no_dump_error
-from fastdump._dump.indexed_files import IndexedFiles, Positions
+from fastdump._arguments import Engine, Level, PathLike, check_level
+from fastdump._dump.absence import no_dump_error
+from fastdump._dump.chosen import Chosen, Step
+from fastdump._dump.indexed_files import IndexedFiles
 from fastdump._dump.named import (
-    absent_text,
+    matching,
     name_and_tensor,
+    no_match_text,
     operator_among,
     positions_of,
-    readings,
 )
-from fastdump._dump.operator import Operator, Record
-from fastdump._dump.part import DumpPart
-from fastdump._scan import TableScan
+from fastdump._dump.operator import Operator
 from fastdump._selection import Conditions, Selection, takes_conditions
 from fastdump._table.named_tensors import NamedTensors
 from fastdump._table.row import StatsRow
@@ -32,19 +31,11 @@ from fastdump._table.table_files import table_or_paths
 from fastdump._tensor.tensor import Tensor
 from fastdump._words.printable import printable
 from fastdump._words.quantities import counted, numbered
-from fastdump._workers import costs_of_files
-from fastdump.errors import NoDumpError, NoTensorError, OperatorNotFoundError
+from fastdump.errors import NoTensorError, OperatorNotFoundError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
-
-_NONE: Positions = np.empty(0, np.uint32)
-
-_ALL = Selection()
-
-_Step: TypeAlias = "Selection | NamedTensors | tuple[int | None, int | None, int | None] | bytes"
-"""A step that made a dump smaller: a selection, the rows of a table, a slice, or numbers."""
 
 
 class DumpSummary(TypedDict):
@@ -111,7 +102,7 @@ def open(
     ...     print(op.op_name, [t.shape for t in op.outputs])
     """
     if isinstance(what, Dump):
-        if safe and not what._files.files.safe:
+        if safe and not what._chosen.files.files.safe:
             raise ValueError("the dump is open already: open it with safe=True")
         return what
     found = table_or_paths(what)
@@ -121,13 +112,13 @@ def open(
     files = IndexedFiles(paths, follow_links=follow_links, safe=safe)
     if len(files.index) == 0:
         raise no_dump_error(files.name, files.skipped)
-    dump = Dump(files, files.all())
+    every = Chosen.all_of(files)
     if not isinstance(found, StatsTable):
-        return dump
+        return Dump(every)
     # Paths below several roots begin with the roots, which are absolute here and may not be there.
     if len(found.roots) > 1:
-        return dump._after(NamedTensors.of(found.batch, found.root or ""))
-    return dump._after(NamedTensors.of(found.seen_from(files.root).batch))
+        return Dump(every.after(NamedTensors.of(found.batch, found.root or "")))
+    return Dump(every.after(NamedTensors.of(found.seen_from(files.root).batch)))
 
 
 class Dump(Sequence[Operator]):
@@ -146,23 +137,17 @@ class Dump(Sequence[Operator]):
     A dump can be pickled; unpickling it finds the files again.
     """
 
-    __slots__ = ("_files", "_positions", "_steps", "_undecided")
+    __slots__ = ("_chosen",)
 
-    def __init__(
-        self,
-        files: IndexedFiles,
-        positions: Positions,
-        steps: tuple[_Step, ...] = (),
-        undecided: Positions = _NONE,
-    ) -> None:
-        self._files = files
-        self._positions = positions
-        self._steps = steps
-        # Files whose headers have yet to decide whether they are selected.
-        self._undecided = undecided
+    def __init__(self, chosen: Chosen) -> None:
+        self._chosen = chosen
+
+    @property
+    def _files(self) -> IndexedFiles:
+        return self._chosen.files
 
     def __len__(self) -> int:
-        return len(self._decided())
+        return len(self._chosen.positions())
 
     @overload
     def __getitem__(self, key: int | np.integer[Any] | str) -> Operator: ...
@@ -193,18 +178,16 @@ class Dump(Sequence[Operator]):
             If the dump was closed.
         """
         self._files.files.check()
-        positions = self._decided()
+        positions = self._chosen.positions()
         if isinstance(key, str):
-            found = matching(self, key)
+            found = matching(self._chosen, key).positions()
             if not len(found):
-                raise OperatorNotFoundError(no_match_text(self, key))
-            return operator_among(key, self._files, found._decided())
+                raise OperatorNotFoundError(no_match_text(self._chosen, key, self))
+            return operator_among(key, self._files, found)
         if isinstance(key, slice):
-            steps = (*self._steps, (key.start, key.stop, key.step))
-            return Dump(self._files, np.ascontiguousarray(positions[key]), steps)
+            return Dump(self._chosen.after((key.start, key.stop, key.step)))
         if isinstance(key, (Sequence, np.ndarray)):
-            numbers = _numbers(np.asarray(key), len(positions))
-            return Dump(self._files, positions[numbers], (*self._steps, numbers.tobytes()))
+            return Dump(self._chosen.numbered(_numbers(np.asarray(key), len(positions))))
         number = operator.index(key)
         if not -len(positions) <= number < len(positions):
             raise IndexError(f"there is no operator {number}: the dump has {len(positions)}")
@@ -212,7 +195,7 @@ class Dump(Sequence[Operator]):
 
     def __iter__(self) -> Iterator[Operator]:
         self._files.files.check()
-        for position in self._decided().tolist():
+        for position in self._chosen.positions().tolist():
             self._files.files.check()
             yield self._files.operator(position)
 
@@ -220,20 +203,20 @@ class Dump(Sequence[Operator]):
         """Tell whether `value` is one of the operators, or the name of at least one."""
         if isinstance(value, str):
             self._files.files.check()
-            return len(positions_of(value, self._files, self._decided())) != 0
+            return len(positions_of(value, self._files, self._chosen.positions())) != 0
         return isinstance(value, Operator) and any(found == value for found in self)
 
     def __repr__(self) -> str:
         name = self._files.name
         if self.closed:
             return f"Dump({name}, closed)"
-        if len(self._undecided):
-            return f"Dump({name}, up to {counted(len(self._positions), 'file')}: headers unread)"
+        if (n := self._chosen.n_at_most) is not None:
+            return f"Dump({name}, up to {counted(n, 'file')}: headers unread)"
         summary = self.summary()
         facts = [counted(summary["files"], "file"), counted(summary["operators"], "operator")]
         for what, numbers in (("rank", summary["ranks"]), ("step", summary["steps"])):
             facts += [numbered(what, numbers)] if numbers else []
-        facts += [] if len(self) else [why_empty(self)]
+        facts += [] if len(self) else [self._chosen.why_none()]
         return f"Dump({name}, {', '.join(facts)})"
 
     def _repr_html_(self) -> str:
@@ -293,35 +276,7 @@ class Dump(Sequence[Operator]):
     def selected(self, selection: Selection) -> Dump:
         """Return what `select` does, for conditions that were checked."""
         self._files.files.check()
-        return self._after(selection) if selection else self
-
-    def _after(self, step: _Step) -> Dump:
-        """Return the smaller dump that one more step gives."""
-        if isinstance(step, tuple):
-            return self[slice(*step)]
-        if isinstance(step, bytes):
-            return self[np.frombuffer(step, np.int64)]
-        steps = (*self._steps, step)
-        if isinstance(step, NamedTensors):
-            return Dump(self._files, self._files.with_paths(self._decided(), step.paths), steps)
-        positions, undecided = self._files.select(self._positions, step)
-        undecided = np.union1d(np.intersect1d(self._undecided, positions), undecided)
-        return Dump(self._files, positions, steps, undecided)
-
-    def _decided(self) -> Positions:
-        """Return the files after all selections; read headers if they have to decide."""
-        if len(self._undecided):
-            self._files.files.check()
-            scan = _scan(self, self._undecided, level="header")
-            scan.run()
-            chosen = self._files.with_paths(self._undecided, set(scan.table()["path"]))
-            left_out = np.setdiff1d(self._undecided, chosen)
-            self._positions = self._positions[~np.isin(self._positions, left_out)]
-            self._undecided = _NONE
-        return self._positions
-
-    def _narrowing(self) -> list[Selection | NamedTensors]:
-        return [step for step in self._steps if isinstance(step, (Selection, NamedTensors))]
+        return Dump(self._chosen.after(selection)) if selection else self
 
     def tensors(self) -> Iterator[Tensor]:
         """Yield the tensors, file by file, appended dumps included; after `select`, the selected.
@@ -332,7 +287,7 @@ class Dump(Sequence[Operator]):
             As `Operator.header` does.
         """
         for found in self:
-            yield from tensors_of(self, found)
+            yield from self._chosen.tensors(found)
 
     def stats(
         self,
@@ -366,9 +321,7 @@ class Dump(Sequence[Operator]):
             If the files cannot be read any more.
         """
         check_level(level)
-        scan = scan_of(
-            self,
-            _ALL,
+        scan = self._chosen.scan(
             level=level,
             logical=logical,
             threads=threads,
@@ -378,7 +331,7 @@ class Dump(Sequence[Operator]):
         scan.run(progress)
         table = scan.table()
         if len(table) == 0:
-            raise empty_error(self)
+            raise self._chosen.no_tensor_error()
         return table
 
     def tensor(self, row: StatsRow | str) -> Tensor:
@@ -435,7 +388,7 @@ class Dump(Sequence[Operator]):
             If the dump was closed.
         """
         self._files.files.check()
-        positions = self._decided()
+        positions = self._chosen.positions()
         found = self._files.index.summary(positions.data)
         return cast("DumpSummary", {"files": len(positions), **found})
 
@@ -455,12 +408,13 @@ class Dump(Sequence[Operator]):
         self.close()
 
     def __copy__(self) -> Dump:
-        return Dump(self._files, self._positions, self._steps, self._undecided)
+        return Dump(self._chosen)
 
     def __reduce__(self) -> tuple[object, ...]:
         given = [os.fsdecode(path) for path in self._files.paths]
         files = self._files
-        return _reopened, (self.roots, given, files.follow_links, files.files.safe, self._steps)
+        steps = self._chosen.steps
+        return _reopened, (self.roots, given, files.follow_links, files.files.safe, steps)
 
 
 def _numbers(key: NDArray[Any], n_operators: int) -> NDArray[np.int64]:
@@ -477,170 +431,17 @@ def _reopened(
     given: list[str],
     follow_links: bool,
     safe: bool,
-    steps: tuple[_Step, ...],
+    steps: tuple[Step, ...],
 ) -> Dump:
     # Tables show paths below several roots as the roots were given, which may lead nowhere here.
     is_same = [os.path.abspath(path) for path in given] == roots  # noqa: PTH100
     files = IndexedFiles(given if is_same else roots, follow_links=follow_links, safe=safe)
-    dump = Dump(files, files.all())
+    reopened = Chosen.all_of(files)
     for step in steps:
-        dump = dump._after(step)
-    return dump
+        reopened = reopened.after(step)
+    return Dump(reopened)
 
 
-# Functions for the rooms of questions; users do not need them.
-
-
-def tensors_of(dump: Dump, found: Operator) -> list[Tensor]:
-    """Return the selected tensors of one of the operators, appended dumps included."""
-    narrowing = dump._narrowing()
-    return [
-        tensor
-        for tensors in (found.tensors, *found.appended)
-        for tensor in tensors
-        if all(
-            step.has(found.relative, tensor.io, tensor.index, tensor.offset)
-            if isinstance(step, NamedTensors)
-            else step.has_tensor(tensor.io, tensor.index, tensor.dtype_name, tensor.status)
-            for step in narrowing
-        )
-    ]
-
-
-def matching(dump: Dump, text: str) -> Dump:
-    """Return the operators that a text names, as ``dump[text]`` reads it, several or none.
-
-    The first reading that finds some counts. Of a file with statistics of many operators, only the
-    rows of these are in `Dump.stats` then.
-    """
-    positions = dump._decided()
-    if text:
-        found = positions_of(text, dump._files, positions, read=False)
-        if len(found):
-            return dump[np.flatnonzero(np.isin(positions, found))]
-        for selection in readings(text):
-            smaller = dump.selected(selection)
-            if len(smaller):
-                return smaller
-    return dump[:0]
-
-
-def no_match_text(dump: Dump, text: str) -> str:
-    """Return that a text names no operator of a dump, and which names are near it."""
-    also = {name for names in names_in_statistics(dump).values() for name in names}
-    types = {op_type for op_type, _ in also if op_type}
-    return absent_text(
-        text,
-        dump._files,
-        dump._decided(),
-        dump,
-        sorted(types | {op_name for _, op_name in also if op_name}),
-    )
-
-
-def names_in_statistics(dump: Dump) -> dict[str, list[tuple[str | None, str | None]]]:
-    """Return the types and names of operators that files with statistics of many have rows of.
-
-    Keys are paths as tables show them. Files whose names tell the operator are left out.
-    """
-    index = dump._files.index
-    files = np.frombuffer(index.of_kinds(dump._decided().data, {"statistics"}), np.uint32)
-    is_nameless = [Record(*index.record(position)).op_name is None for position in files.tolist()]
-    if not any(is_nameless):
-        return {}
-    nameless = np.ascontiguousarray(files[np.array(is_nameless)])
-    scan = _scan(dump, nameless, level="header")
-    scan.run()
-    table = scan.table()
-    names: dict[str, list[tuple[str | None, str | None]]] = {}
-    rows = zip(table["path"], table["op_type"], table["op_name"], strict=True)
-    for path, op_type, op_name in dict.fromkeys(rows):
-        if op_type or op_name:
-            names.setdefault(path, []).append((op_type, op_name))
-    return names
-
-
-def operator_names(dump: Dump) -> list[str]:
-    """Return the names that file names tell, each once."""
-    names: list[str] = dump._files.index.op_names(dump._decided().data)
-    return names
-
-
-def records_of(dump: Dump) -> Iterator[Record]:
-    """Yield what the names of files tell, without the cost of an `Operator` for each."""
-    index = dump._files.index
-    for position in dump._decided().tolist():
-        yield Record(*index.record(position))
-
-
-def file_costs(dump: Dump) -> NDArray[np.int64]:
-    """Return what reading each of the files takes, as `cut` asks for it."""
-    return costs_of_files(dump._files.index, dump._decided())
-
-
-def part_of(dump: Dump, numbers: NDArray[np.int64]) -> DumpPart:
-    """Return some of the files, by their numbers in the dump, for a worker."""
-    return DumpPart.of(dump._files, dump._decided()[numbers], dump._narrowing())
-
-
-def dump_of(part: DumpPart) -> Dump:
-    """Return the files that `part_of` took, in that order."""
-    files = part.files()
-    return Dump(files, files.all(), part.narrowing)
-
-
-def header_scan(dump: Dump, kinds: Set[str]) -> tuple[TableScan, int]:
-    """Return a scan of the headers of all files of some kinds, and how many files there are.
-
-    The files are those after all selections; of each, all tensors are read.
-    """
-    index = dump._files.index
-    positions = np.frombuffer(index.of_kinds(dump._decided().data, kinds), np.uint32)
-    files = (index, positions)
-    scan = TableScan(dump._files.paths, Selection(), files=files, level="header")
-    return scan, len(positions)
-
-
-def shown_root(dump: Dump) -> str:
-    """Return the directory that paths in tables of a dump are relative to, as it was given."""
-    paths = [os.fsdecode(path) for path in dump._files.paths]
-    if len(paths) > 1:
-        return ""  # paths begin with one of them
-    return paths[0] if is_directory(paths[0]) else os.path.dirname(paths[0])  # noqa: PTH120
-
-
-def scan_of(dump: Dump, selection: Selection, **options: Any) -> TableScan:
-    """Return a scan of the tensors that a further selection selects; options as in `TableScan`."""
-    dump._files.files.check()
-    selected = dump._after(selection) if selection else dump
-    return _scan(selected, selected._positions, **options)
-
-
-def _scan(dump: Dump, positions: Positions, **options: Any) -> TableScan:
-    """Return a scan of the selected tensors in some of the files."""
-    native, others = Selection(), []
-    for step in dump._narrowing():
-        # One native selection does the work of several, unless two have the same condition.
-        if isinstance(step, Selection) and not native.conditions().keys() & step.conditions():
-            native = native.narrowed(**{name: getattr(step, name) for name in step.conditions()})
-        else:
-            others.append(step)
-    files = (dump._files.index, positions)
-    return TableScan(dump._files.paths, native, files=files, also=others, **options)
-
-
-def empty_error(dump: Dump, selection: Selection = _ALL) -> NoDumpError:
-    """Return the error for a selection without a tensor; it says what is there instead."""
-    return no_dump_error(dump._files.name, dump.skipped, why_empty(dump, selection))
-
-
-def why_empty(dump: Dump, selection: Selection = _ALL) -> str:
-    """Return which condition no tensor of a dump meets, and what is there instead."""
-    whole = Dump(dump._files, dump._files.all())
-    steps = (*dump._steps, *([selection] if selection else []))
-    for step in steps:
-        smaller = whole._after(step)
-        if isinstance(step, Selection) and not len(smaller):
-            return absence(dump._files, whole._decided(), step)
-        whole = smaller
-    return "no tensor is left after all selections" if steps else ""
+def chosen(dump: Dump) -> Chosen:
+    """Return the files of a dump, for the rooms that ask about them; users do not need it."""
+    return dump._chosen

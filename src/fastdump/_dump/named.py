@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from fastdump._dump.chosen import Chosen
 from fastdump._dump.indexed_files import IndexedFiles, Positions
 from fastdump._dump.operator import Operator
 from fastdump._op_name import in_file_name
@@ -53,7 +54,7 @@ def positions_of(
     return nameless[np.array(is_it, np.bool_)]
 
 
-def readings(text: str) -> Iterator[Selection]:
+def _readings(text: str) -> Iterator[Selection]:
     """Yield what a text may mean that is no whole name, the likeliest first.
 
     It is read as a pattern of whole names; of types; of both, as in ``"Add layers.2*"``; and then
@@ -107,31 +108,42 @@ def operator_among(name: str, files: IndexedFiles, found: Positions) -> Operator
     return operators[0].joined(operators[1:])
 
 
-def absent_text(
-    name: str,
-    files: IndexedFiles,
-    positions: Positions,
-    within: object,
-    also: Collection[str] = (),
-) -> str:
-    """Return that no operator has a name, and which names and types are near it.
+def matching(chosen: Chosen, text: str) -> Chosen:
+    """Return the files whose operators a text names, as ``dump[text]`` reads it, several or none.
+
+    The first reading that finds some counts. Of a file with statistics of many operators, only the
+    rows of these are in `Dump.stats` then.
+    """
+    positions = chosen.positions()
+    if text:
+        found = positions_of(text, chosen.files, positions, read=False)
+        if len(found):
+            return chosen.numbered(np.flatnonzero(np.isin(positions, found)))
+        for selection in _readings(text):
+            smaller = chosen.after(selection)
+            if len(smaller.positions()):
+                return smaller
+    return chosen.after((None, 0, None))
+
+
+def no_match_text(chosen: Chosen, text: str, within: object) -> str:
+    """Return that a text names no operator, and which names and types are near it.
 
     Parameters
     ----------
-    name
+    chosen
+        Where it was looked for.
+    text
         What was looked for.
-    files, positions
-        Where.
     within
         The dump that has these files; the message shows its repr.
-    also
-        Names and types that file names do not tell.
     """
-    known: list[str] = files.index.op_names(positions.data)
-    summary: dict[str, Any] = files.index.summary(positions.data)
-    near = near_names(name, [*known, *summary["op_types"], *also])
+    also = {name for names in chosen.names_in_statistics().values() for name in names}
+    in_statistics = sorted({told for type_and_name in also for told in type_and_name if told})
+    summary: dict[str, Any] = chosen.files.index.summary(chosen.positions().data)
+    near = near_names(text, [*chosen.op_names(), *summary["op_types"], *in_statistics])
     hint = f"; near it are {', '.join(map(repr, near))}" if near else ""
-    return f"no operator is called {name!r} in {within!r}{hint}"
+    return f"no operator is called {text!r} in {within!r}{hint}"
 
 
 def _differing(operators: Sequence[Operator], attributes: Sequence[str]) -> list[str]:

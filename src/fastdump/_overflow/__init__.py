@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from fastdump._arguments import Engine, parallelism
 from fastdump._core import Progress
 from fastdump._dump.absence import no_dump_error
-from fastdump._dump.dump import Dump, empty_error, open, operator_names, scan_of
+from fastdump._dump.dump import Dump, chosen, open
 from fastdump._dump.operator import Operator
 from fastdump._op_name.shortest_pattern import shortest_pattern
 from fastdump._overflow.answer import finding_sentence, report_sentence
@@ -104,7 +104,7 @@ def overflow(
     of_operators = selection.without(_OF_RECORDS)
     dump = open(what, follow_links=follow_links).selected(of_records)
     if not len(dump.selected(of_operators)):
-        raise empty_error(dump, of_operators)
+        raise chosen(dump).no_tensor_error(of_operators)
     found = sorted(record_files(dump), key=_when)
     # A dump has a file that was itself given, whatever that is.
     if not found and len(dump) == 1 and dump[0].kind == "unknown":
@@ -113,7 +113,7 @@ def overflow(
     positions = sorted({p for unit_joins in joins for join in unit_joins for p in join.positions})
     table = None
     if positions:
-        scan = scan_of(dump[positions], of_operators, level="full", engine=engine, **at_once)
+        scan = chosen(dump[positions]).scan(of_operators, level="full", engine=engine, **at_once)
         scan.run(progress)
         table = scan.table()
     operators = _operators(dump, positions, table)
@@ -141,7 +141,7 @@ def _pattern(dump: Dump, findings: tuple[OverflowFinding, ...]) -> str | None:
     operator = findings[0].unit.operator if findings else None
     if operator is None or operator.op_name is None:
         return None
-    return shortest_pattern(operator.op_name, operator_names(dump))
+    return shortest_pattern(operator.op_name, chosen(dump).op_names())
 
 
 def _when(found: FoundRecord) -> tuple[bool, int]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from fastdump._dump.dump import Dump, records_of
+from fastdump._dump.dump import Dump, chosen
 from fastdump._dump.operator import Record
 from fastdump._overflow.record_files import FoundRecord
 from fastdump._words import catalogue as say
@@ -57,7 +57,7 @@ class OperatorFiles:
         records = {record.operator.path for record in found}
         self._by_task: dict[object, list[_File]] = defaultdict(list)
         self._by_name: dict[object, list[_File]] = defaultdict(list)
-        for position, record in enumerate(records_of(dump) if tasks or names else ()):
+        for position, record in enumerate(chosen(dump).records() if tasks or names else ()):
             if record.kind not in _KINDS or record.path in records:
                 continue
             if record.task_id in tasks:

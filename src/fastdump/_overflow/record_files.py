@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from fastdump._dump.dump import Dump, records_of
+from fastdump._dump.dump import Dump, chosen
 from fastdump._dump.operator import Operator
 from fastdump._tensor.op_debug import OpDebugRecord, UnitOverflow, parse_op_debug
 from fastdump._tensor.tensor import Tensor
@@ -83,7 +83,7 @@ def _candidates(dump: Dump) -> list[int]:
     """Return the numbers of files that may hold a record, by their names."""
     found = [
         number
-        for number, record in enumerate(records_of(dump))
+        for number, record in enumerate(chosen(dump).records())
         if (record.op_type or "").casefold() in _TYPES or (record.op_name or "").endswith(_SUFFIX)
     ]
     # A file that was itself given may have any name.

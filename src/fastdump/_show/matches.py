@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fastdump._dump.dump import Dump, matching, names_in_statistics, operator_names
+from fastdump._dump.dump import Dump, chosen
+from fastdump._dump.named import matching
 from fastdump._dump.operator import Operator
 from fastdump._op_name.shortest_pattern import shortest_pattern
 from fastdump._table.stats_table import StatsTable
@@ -89,7 +90,7 @@ class Matches:
             with suppress(OSError, DumpFormatError):
                 operator.header  # noqa: B018
         bad = {} if table is None else _bad_values(table, dump.root, listed)
-        names = names_in_statistics(found[: len(listed)])
+        names = chosen(found[: len(listed)]).names_in_statistics()
         command = _command(listed[0], dump, given, name, tensor)
         return cls(listed, len(found), bad, names, command)
 
@@ -158,9 +159,11 @@ def _command(
     """Return the command that shows an operator: by name if that is possible, or by path."""
     suffix = f":{tensor}" if tensor else ""
     # A file with statistics of many operators has no name of its own.
-    pattern = shortest_pattern(operator.op_name, operator_names(dump)) if operator.op_name else name
+    pattern, files = name, chosen(dump)
+    if operator.op_name:
+        pattern = shortest_pattern(operator.op_name, files.op_names())
     if pattern:
-        found, options = matching(dump, pattern), list[str]()
+        found, options = Dump(matching(files, pattern)), list[str]()
         for place in _PLACE:
             value = getattr(operator, place)
             if len(found) > 1 and value is not None:

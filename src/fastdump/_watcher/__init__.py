@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from fastdump import _core
 from fastdump._arguments import paths_text
 from fastdump._dump.absence import no_dump_error
-from fastdump._dump.dump import Dump, empty_error, open, operator_names
+from fastdump._dump.dump import Dump, chosen, open
 from fastdump._op_name.shortest_pattern import shortest_pattern
 from fastdump._progress import reporting
 from fastdump._selection import Conditions, Selection, takes_conditions
@@ -132,7 +132,7 @@ def watcher(
         dump = open(what, follow_links=follow_links).selected(selection.only(_OF_FILES))
         of_operators = selection.without(_OF_FILES)
         if not len(dump.selected(of_operators)):
-            raise empty_error(dump, of_operators)
+            raise chosen(dump).no_tensor_error(of_operators)
         return _report(dump, check, of_operators, on_progress)
 
 
@@ -195,7 +195,7 @@ def _report(
 def _pattern(dump: Dump, findings: tuple[WatcherComparison, ...]) -> str | None:
     """Return what selects the operator whose output changed first; None if it has no name."""
     op_name = findings[0].op_name if findings else None
-    return None if op_name is None else shortest_pattern(op_name, operator_names(dump))
+    return None if op_name is None else shortest_pattern(op_name, chosen(dump).op_names())
 
 
 def _recordings(dump: Dump, check: Check) -> list[Recordings]:

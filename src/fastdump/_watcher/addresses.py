@@ -17,7 +17,7 @@ from arro3.core import RecordBatch
 
 from fastdump import _core
 from fastdump._arguments import parallelism
-from fastdump._dump.dump import Dump, shown_root
+from fastdump._dump.dump import Dump, chosen
 from fastdump._dump.operator import Record
 from fastdump._scan import Headers
 from fastdump._selection import Selection
@@ -77,7 +77,7 @@ def compare_addresses(
         _count(counts, "in_place", is_in_place)
         _count(counts, "no_writer", ~is_in_place & ~has_writer)
     seen, mine = writes.inputs[has_writer], writes.last[has_writer]
-    is_same = _are_equal(shown_root(dump), rows, mine, seen)
+    is_same = _are_equal(chosen(dump).shown_root(), rows, mine, seen)
     _count(counts, "same", _are_selected(selection, headers, mine[is_same], seen[is_same]))
     found = _Found(files, writes, selection, counts)
     for file in rows.without_tensor().tolist():
@@ -153,7 +153,7 @@ class _Files:
 
     def __init__(self, dump: Dump, rows: HeaderRows) -> None:
         self.rows = rows
-        self._root = shown_root(dump)
+        self._root = chosen(dump).shown_root()
         self.execution = functools.lru_cache(maxsize=256)(self._execution)
 
     def _execution(self, file: int) -> Execution:

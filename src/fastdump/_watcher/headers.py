@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
-from fastdump._dump.dump import Dump, header_scan, records_of
+from fastdump._dump.dump import Dump, chosen
 from fastdump._dump.operator import Record
 from fastdump._scan import TableScan
 from fastdump._tensor.dump_file import DumpFile
@@ -51,13 +51,13 @@ class Execution:
 
 def files_with_addresses(dump: Dump) -> tuple[TableScan, int]:
     """Return a scan of the headers of all files of operators, and how many files there are."""
-    return header_scan(dump, _KINDS)
+    return chosen(dump).header_scan(_KINDS)
 
 
 def records_by_memory(dump: Dump) -> list[list[Record]]:
     """Return the files of operators in the order of execution, a list for each device memory."""
     found: dict[tuple[object, ...], list[Record]] = defaultdict(list)
-    for record in records_of(dump):
+    for record in chosen(dump).records():
         if record.kind in _KINDS:
             found[record.rank, record.time, record.device].append(record)
     for records in found.values():
