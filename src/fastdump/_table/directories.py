@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastdump._table.arrow_column import buffer_bytes, codes_of, exported, part_ends
-from fastdump._table.buffers import text_column
 from fastdump._table.joined_columns import joined
+from fastdump._table.path_column import PathColumn
 
 if TYPE_CHECKING:
     from arro3.core import Array
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 _ROWS = 1 << 16
 """Paths that are cut at once: what this takes beside the column is some 50 MiB."""
-
-_SLASH = ord("/")
 
 
 def directories_of(paths: Array) -> tuple[NDArray[np.int64], list[str]]:
@@ -42,11 +39,9 @@ def directories_of(paths: Array) -> tuple[NDArray[np.int64], list[str]]:
     """
     numbers: dict[str, int] = {}
     parts = [np.empty(0, np.int64)]
-    for data, begins, _, names in _cut(paths):
-        directories = text_column(*_gathered(data, begins, names - begins))
-        codes, texts = codes_of(directories)
-        own = [numbers.setdefault(text, len(numbers)) for text in texts]
-        parts.append(np.array(own, np.int64)[codes])
+    for part in _parts_of(paths):
+        own = [numbers.setdefault(text, len(numbers)) for text in part.directories]
+        parts.append(np.array(own, np.int64)[part.directory])
     return np.concatenate(parts), list(numbers)
 
 
@@ -60,23 +55,16 @@ def in_directories(paths: Array, changed: Callable[[str], str]) -> Array:
     changed
         Function that takes and returns a directory, both as of `directories_of`.
     """
-    codes, directories = directories_of(paths)
-    others = [changed(directory) for directory in directories]
-    if others == directories:
+    _, directories = directories_of(paths)
+    others = {directory: changed(directory) for directory in directories}
+    if all(directory == other for directory, other in others.items()):
         return paths
-    texts = [directory.encode() for directory in others]
-    ends = np.cumsum([0, *map(len, texts)])
-    pool = np.frombuffer(b"".join(texts), np.uint8)
-    parts, first = [], 0
-    for data, _, ends_of_rows, names in _cut(paths):
-        own = codes[first : first + len(names)]
-        first += len(names)
-        # Each path is two pieces: its directory, of the pool, and its name, behind the pool.
-        starts = np.stack([ends[own], len(pool) + names], axis=1)
-        lengths = np.stack([ends[own + 1] - ends[own], ends_of_rows - names], axis=1)
-        offsets, text = _gathered(np.concatenate([pool, data]), starts.ravel(), lengths.ravel())
-        parts.append(text_column(offsets[::2], text))
-    return joined(parts)
+    return joined(
+        [
+            part.in_directories([others[directory] for directory in part.directories])
+            for part in _parts_of(paths)
+        ]
+    )
 
 
 def seen_from(base: str, root: str) -> Callable[[str], str]:
@@ -113,25 +101,7 @@ def root_above(directory: str, roots: Mapping[str, int]) -> int:
     return roots[directory]
 
 
-def _cut(
-    paths: Array,
-) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield some rows' bytes, and where each path begins, ends, and has its file's name."""
+def _parts_of(paths: Array) -> Iterator[PathColumn]:
+    """Yield some rows after the other, so that memory beside the column is needed for few."""
     for first in range(0, len(paths), _ROWS):
-        part = paths.slice(first, min(_ROWS, len(paths) - first))
-        array, _capsule = exported(part)
-        ends = part_ends(array, part.type).astype(np.int64)
-        data = buffer_bytes(array.buffers[2], int(ends[0]), int(ends[-1] - ends[0])).copy()
-        ends -= ends[0]
-        slashes = np.concatenate([[-1], np.flatnonzero(data == _SLASH)])
-        last = slashes[np.searchsorted(slashes, ends[1:]) - 1]
-        yield data, ends[:-1], ends[1:], np.maximum(last + 1, ends[:-1])
-
-
-def _gathered(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Return pieces of `data` one after the other: where each begins, the end, and the bytes."""
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    places = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return offsets, data[places]
+        yield PathColumn(paths.slice(first, min(_ROWS, len(paths) - first)))

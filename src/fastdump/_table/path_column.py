@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastdump._table.arrow_column import buffer_bytes, exported, part_ends
+from fastdump._table.buffers import text_column
 
 if TYPE_CHECKING:
     from arro3.core import Array
@@ -110,6 +112,20 @@ class PathColumn:
             rows = rows[words[starts[rows] + at] == words[starts[rows - 1] + at]]
         return rows
 
+    def in_directories(self, directories: Sequence[str]) -> Array:
+        """Return the paths with other directories, each in the place of one of `directories`."""
+        texts = [directory.encode() for directory in directories]
+        ends = np.cumsum([0, *map(len, texts)])
+        pool = np.frombuffer(b"".join(texts), np.uint8)
+        # Each path is two pieces: its directory, of the pool, and its name, behind the pool.
+        first, last = ends[self.directory], ends[self.directory + 1]
+        starts = np.stack([first, len(pool) + self._names], axis=1)
+        lengths = np.stack([last - first, self._ends - self._names], axis=1)
+        offsets, text = _gathered(
+            np.concatenate([pool, self._data]), starts.ravel(), lengths.ravel()
+        )
+        return text_column(offsets[::2], text)
+
     def begin_with(self, letters: bytes) -> NDArray[np.bool_]:
         """Return which names of files begin with one of some letters."""
         found = np.zeros(len(self._names), np.bool_)
@@ -126,3 +142,12 @@ class PathColumn:
         found = np.zeros(len(places), np.bool_)
         found[rows] = True
         return found
+
+
+def _gathered(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return pieces of `data` one after the other: where each begins, the end, and the bytes."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return offsets, data[places]
