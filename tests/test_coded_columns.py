@@ -5,19 +5,34 @@ from __future__ import annotations
 import tracemalloc
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from arro3.core import Array, DataType, Field, RecordBatch, Schema
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fastdump
+from fastdump import _core
 from fastdump._compare.coded import Coded, alike, coded_rows, coded_shapes, coded_text, replaced
 from fastdump._compare.keys import Keys, bits_of, combined, joined, key_of
 from fastdump._compare.names import counter_of
 from fastdump._compare.sequence import where_counters_run
-from fastdump._table.arrow_column import column_of, rows_of
+from fastdump._table.arrow_column import (
+    NULL_CODE,
+    codes_of,
+    column_of,
+    n_distinct,
+    rows_of,
+    short_text_codes,
+)
 from fastdump._table.file_states import FileStates
 
+_TEXT_TYPES = [
+    DataType.utf8(),
+    DataType.large_utf8(),
+    DataType.string_view(),
+    DataType.dictionary(DataType.int32(), DataType.utf8()),
+]
 _TEXTS = st.lists(st.sampled_from([None, "", "a", "b", "Add"]), max_size=20)
 _SHAPES = st.lists(
     st.none() | st.lists(st.sampled_from([0, 1, 2, 3, 2**62]), max_size=3).map(tuple), max_size=20
@@ -27,6 +42,40 @@ _NUMBERS = st.sampled_from([0, 1, 2, -1, 2**40, -(2**63), 2**63 - 1])
 
 def _objects(column: Coded[object]) -> list[object]:
     return [column[row] for row in range(len(column))]
+
+
+@given(
+    st.lists(st.none() | st.text("ab\0\u00e9\u4e2d", max_size=20), min_size=1),
+    st.sampled_from(_TEXT_TYPES),
+    st.tuples(st.integers(0, 3), st.integers(0, 3)),
+)
+def test_codes_are_in_the_order_of_appearance(
+    texts: list[str | None], type_: DataType, cut: tuple[int, int]
+) -> None:
+    first = min(cut[0], len(texts))
+    last = max(len(texts) - cut[1], first)
+    column = Array(texts, DataType.utf8()).cast(type_).slice(first, last - first)
+    kept = texts[first:last]
+    expected = list(dict.fromkeys(text for text in kept if text is not None))
+    codes, distinct = codes_of(column)
+    assert distinct == expected
+    assert codes.tolist() == [NULL_CODE if text is None else expected.index(text) for text in kept]
+    assert short_text_codes(column).tolist() == codes.tolist()
+    assert n_distinct(column) == len(expected)
+
+
+def test_codes_of_texts_that_are_all_null() -> None:
+    codes, distinct = codes_of(Array.from_arrow(pa.nulls(3)))
+    assert (codes.tolist(), distinct) == ([NULL_CODE] * 3, [])
+
+
+@pytest.mark.parametrize(
+    ("ends", "dtype"), [([0, 4], "int32"), ([2, 1], "int32"), ([-1, 1], "int64"), ([0, 1], "int16")]
+)
+def test_texts_that_do_not_lie_in_their_bytes(ends: list[int], dtype: str) -> None:
+    codes = np.empty(1, np.int32)
+    with pytest.raises(ValueError, match="end"):
+        _core.text_codes(np.array(ends, dtype).data, b"abc", b"", codes.data)
 
 
 @given(_TEXTS, _TEXTS)

@@ -80,6 +80,13 @@ def unpack(data: Buffer, dtype: str, n_elements: int, out: Buffer, threads: int)
 def copy(copies: Sequence[tuple[Buffer, Buffer]], threads: int) -> None:
     """Copy the bytes of the first buffer of each pair to the start of the second, by threads."""
 
+def text_codes(ends: Buffer, texts: Buffer, is_null: Buffer, codes: Buffer) -> bytes:
+    """Write texts as indices into the distinct ones (int32), and return the first row of each.
+
+    Ends (int32 or int64) are one more than texts, the first of which begins where `texts` does.
+    `is_null` has a byte for each, or none; the index of null is -1. First rows are int64.
+    """
+
 def to_dlpack(
     data: Buffer,
     shape: Sequence[int],

@@ -30,6 +30,7 @@ void bind_reduce(py::module_& module);
 void bind_mapping(py::module_& module);
 void bind_unpack(py::module_& module);
 void bind_copy(py::module_& module);
+void bind_text_codes(py::module_& module);
 void bind_dlpack(py::module_& module);
 void bind_table(py::module_& module);
 void bind_scan(py::module_& module);

@@ -53,6 +53,7 @@ PYBIND11_MODULE(_core_of_main, module, py::mod_gil_not_used()) {
   bind_mapping(module);
   bind_unpack(module);
   bind_copy(module);
+  bind_text_codes(module);
   bind_dlpack(module);
   bind_table(module);
   bind_scan(module);

@@ -16,11 +16,10 @@ from arro3.core import (
     DataType,
     Field,
     RecordBatch,
-    dictionary_dictionary,
-    dictionary_indices,
     list_array,
 )
 
+from fastdump import _core
 from fastdump._table.column import ARROW_TYPE, ColumnType, is_long
 
 if TYPE_CHECKING:
@@ -38,9 +37,6 @@ _LONG_TYPE: dict[ColumnType | None, DataType] = {
 }
 
 _Column = TypeVar("_Column", Array, RecordBatch)
-
-_DICTIONARY = DataType.dictionary(DataType.int32(), DataType.utf8())
-_LONG_DICTIONARY = DataType.dictionary(DataType.int32(), DataType.large_utf8())
 
 
 class ArrowArray(ctypes.Structure):
@@ -229,44 +225,38 @@ def codes_of(column: Array) -> tuple[NDArray[np.int64], list[str]]:
     Most text columns have few distinct texts, and working on those is far faster than making a
     Python string for each row.
     """
-    encoded = _encoded(column)
-    texts: Any = dictionary_dictionary(encoded)
-    return _codes(encoded), list(texts.to_pylist())
+    codes, rows = _coded(column)
+    return codes.astype(np.int64), list(rows_of(column, rows).to_pylist())
 
 
 def text_codes(column: Array) -> NDArray[np.int64]:
     """Return the indices of `codes_of` alone: of a column like paths, all texts are distinct."""
-    return _codes(_encoded(column))
+    return short_text_codes(column).astype(np.int64)
 
 
 def short_text_codes(column: Array) -> NDArray[np.int32]:
     """Return what `text_codes` does, in half the memory."""
-    indices: Any = dictionary_indices(_encoded(column))
-    codes: NDArray[np.int32] = values(indices, np.int32)
-    if indices.null_count:
-        codes[is_null(indices)] = NULL_CODE
-    return codes
+    return _coded(column)[0]
 
 
 def n_distinct(column: Array) -> int:
     """Return how many distinct texts a text column has, null not counted."""
-    texts: Any = dictionary_dictionary(_encoded(column))
-    return len(texts)
+    return len(_coded(column)[1])
 
 
-def _codes(encoded: Array) -> NDArray[np.int64]:
-    indices = dictionary_indices(encoded)
-    assert isinstance(indices, Array)
-    # A new column, which nobody else has.
-    widened = indices.cast(DataType.int64())
-    codes: NDArray[np.int64] = shared_values(widened, np.int64)
-    if widened.null_count:
-        codes[is_null(widened)] = NULL_CODE
-    return codes
-
-
-def _encoded(column: Array) -> Array:
-    return column.cast(_LONG_DICTIONARY if is_long(column.type) else _DICTIONARY)
+def _coded(column: Array) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the index of each text among the distinct ones, and the first row of each of these."""
+    codes = np.empty(len(column), np.int32)
+    if not len(column):
+        return codes, np.empty(0, np.int64)
+    if not (DataType.is_string(column.type) or DataType.is_large_string(column.type)):
+        column = column.cast(_LONG_TYPE["text"])
+    array, _capsule = exported(column)
+    ends = part_ends(array, column.type)
+    texts = buffer_bytes(array.buffers[2] or 0, int(ends[0]), int(ends[-1] - ends[0]))
+    nulls = is_null(column) if column.null_count else np.empty(0, np.bool_)
+    rows = _core.text_codes(ends.data, texts.data, nulls.data, codes.data)
+    return codes, np.frombuffer(rows, np.int64)
 
 
 def n_parts(column: Array) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastdump._arguments import INT64_MAX
 from fastdump._scan import Headers
-from fastdump._table.arrow_column import codes_of, integer_array, is_in, is_null, text_codes
+from fastdump._table.arrow_column import codes_of, integer_array, is_in, is_null, short_text_codes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class HeaderRows:
     def of(cls, headers: Headers) -> HeaderRows:
         """Return the rows of headers."""
         column = headers.table.batch.column
-        path = text_codes(column("path"))
+        path = short_text_codes(column("path"))
         is_first = np.append(True, path[1:] != path[:-1])[: len(path)]
         first_row = np.flatnonzero(is_first)
         memory = np.zeros(len(first_row), np.int64)
