@@ -31,7 +31,7 @@ std::uint64_t hash(std::string_view text, std::uint64_t seed) {
   return folded(hashed ^ word, kOdd);
 }
 
-// Another one in each process, so that nobody can write names that all collide.
+// Another one each time, so that nobody can write names that all collide.
 std::uint64_t make_seed() {
   static const char where = 0;
   const auto address = reinterpret_cast<std::uintptr_t>(&where);
