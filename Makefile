@@ -204,7 +204,7 @@ aarch64: $(VENV)/built  ## pytest on the aarch64 wheel, in a Debian root under q
 	packaging/arm64_run.sh $(ARM64)/root python3 packaging/arm64_bits.py $(ARM64)/bits/aarch64 $(BITS_OF)
 	diff -r $(ARM64)/bits/here $(ARM64)/bits/aarch64
 	packaging/arm64_run.sh $(ARM64)/root python3 -m pytest --numprocesses $$(nproc) \
-	  -o faulthandler_timeout=1200 $(TESTS) $(ARGS)
+	  $(TESTS) $(ARGS)
 
 aarch64-core: TESTS := $(EMULATED:%=tests/test_%.py)
 aarch64-core: aarch64  ## the same with a few minutes' worth of the tests that touch the core

@@ -17,8 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-LIMIT_S = 60
-"""After so many seconds a command is taken to hang, and ended by SIGALRM."""
+LIMIT_S = 900
+"""After so many seconds a command is taken to hang, also on a machine with ten times more work than
+CPUs, and ended by SIGALRM."""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Terminal:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=600,
             env=self._environment,
         )
         return done.stdout

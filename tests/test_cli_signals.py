@@ -88,7 +88,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", PROGRAM, str(int(number)), where, *map(str, arguments)]
     return subprocess.run(  # type: ignore[call-overload,no-any-return]
-        command, cwd=cwd, capture_output=True, text=True, check=False, timeout=300, **options
+        command, cwd=cwd, capture_output=True, text=True, check=False, timeout=900, **options
     )
 
 

@@ -285,14 +285,14 @@ def test_large_files_are_shared_out(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_threads_wait_for_tasks_that_a_task_adds() -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=600)
     has_nothing_to_do = threading.Event()
 
     def meet(buffer: memoryview) -> None:
         both.wait()
 
     def first(buffer: memoryview) -> None:
-        assert has_nothing_to_do.wait(60)
+        assert has_nothing_to_do.wait(600)
         work.add([meet, meet])
 
     def tasks() -> Iterator[Task]:

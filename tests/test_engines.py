@@ -92,7 +92,7 @@ def output_of(command: str, here: Path, environment: Mapping[str, str]) -> str:
         start_new_session=True,
     )
     try:
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=900)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise
