@@ -201,7 +201,7 @@ def test_headers_that_take_too_much_are_read_alone(
     def too_much(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr("fastdump._convert.stored.scan_of", too_much)
+    monkeypatch.setattr("fastdump._dump.chosen.TableScan.run", too_much)
     write(tmp_path / "dump", outputs=[X])
     report = fastdump.convert(tmp_path / "dump", tmp_path / "out")
     assert (report.files, report.written, report.clean) == (1, 1, True)
