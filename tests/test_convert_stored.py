@@ -16,7 +16,7 @@ from sample_dumps import write_unusual
 
 import fastdump
 from fastdump import ConvertReport, _core, testing
-from fastdump._convert import new_conversion
+from fastdump._convert import new_conversion, stored
 from fastdump._convert.options import Options
 from fastdump._convert.source_file import SourceFile
 from fastdump._convert.stored import StoredTensors
@@ -205,6 +205,28 @@ def test_headers_that_take_too_much_are_read_alone(
     write(tmp_path / "dump", outputs=[X])
     report = fastdump.convert(tmp_path / "dump", tmp_path / "out")
     assert (report.files, report.written, report.clean) == (1, 1, True)
+
+
+def test_a_file_that_is_replaced_once_headers_are_read_says_nothing_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files look like the first one with tensors of their type and shape, if it still has these."""
+    for name in ("a0", "a1"):
+        write(tmp_path / "dump", name, outputs=[X])
+    found, turned = stored._sound_files, X.reshape(X.shape[::-1])
+    assert turned.shape != X.shape
+
+    def found_and_replaced(headers: Any) -> Any:
+        files = list(found(headers))
+        write(tmp_path / "dump", "a0", outputs=[turned])
+        return files
+
+    monkeypatch.setattr(stored, "_sound_files", found_and_replaced)
+    report = fastdump.convert(tmp_path / "dump", tmp_path / "out")
+    assert (report.written, report.clean) == (2, True)
+    first, second = (np.load(tmp_path / "out" / name) for name in names(tmp_path / "out"))
+    np.testing.assert_array_equal(first, turned)
+    np.testing.assert_array_equal(second, X)
 
 
 def test_files_of_too_many_tensors_are_converted_alone(

@@ -22,8 +22,9 @@ from fastdump._convert.outputs import Output, output_of, parts_of
 from fastdump._convert.payload import StoredBytes
 from fastdump._convert.sources import Sources
 from fastdump._convert.stems import Stems
-from fastdump._dump.dump import Dump, chosen
-from fastdump._dump.operator import Record
+from fastdump._dump.chosen import Chosen
+from fastdump._dump.dump import chosen
+from fastdump._dump.operator import Operator, Record
 from fastdump._progress import INTERVAL_S
 from fastdump._scan import Headers
 from fastdump._table.arrow_column import (
@@ -35,6 +36,7 @@ from fastdump._table.arrow_column import (
     text_codes,
     text_list,
 )
+from fastdump._tensor.tensor import Tensor
 from fastdump.errors import FastdumpError, TableTooLargeError
 
 if TYPE_CHECKING:
@@ -168,7 +170,11 @@ class StoredTensors:
             tensors = []
             for key, offset in rows:
                 if key not in self._kinds:
-                    self._kinds[key] = self._kind(dump, position, offset)
+                    op = dump[position]
+                    tensor = _tensor_of(key, offset, chosen(dump), op)
+                    if tensor is None:
+                        break  # the file is another one now, which says nothing of the key
+                    self._kinds[key] = self._kind(op, tensor)
                 kind = self._kinds[key]
                 if kind is None:
                     break
@@ -180,20 +186,18 @@ class StoredTensors:
                     files.append(_File(numbers[position], path, state, tensors))
         return files
 
-    def _kind(self, dump: Dump, position: int, offset: int) -> tuple[int, int] | None:
+    def _kind(self, op: Operator, tensor: Tensor) -> tuple[int, int] | None:
         """Return size and kind of all tensors of a key, of which this is the first, to be copied.
 
         None if they have to be converted.
         """
         try:
-            op = dump[position]
-            [tensor] = [one for one in chosen(dump).tensors(op) if one.offset == offset]
             [part] = parts_of(op, [tensor], self._options)
             output = output_of(op, part, self._options)
         except (OSError, FastdumpError, MemoryError, ValueError):
             return None
         payload = _only_payload(output)
-        if output is None or payload is None or payload.offset != offset:
+        if output is None or payload is None or payload.offset != tensor.offset:
             return None
         self._names.append((os.fsencode(output.suffix), output.head))
         return payload.nbytes, len(self._names) - 1
@@ -305,6 +309,23 @@ def _sound_files(headers: Headers) -> Iterator[tuple[str, int, list[tuple[_Key, 
     for path, state, (begin, end), is_usable in of_files:
         if is_usable:
             yield str(path), state, rows[begin:end]
+
+
+def _tensor_of(key: _Key, offset: int, files: Chosen, op: Operator) -> Tensor | None:
+    """Return the tensor of a file that has a key and an offset, None if there is none now."""
+    try:
+        found = (one for one in files.tensors(op) if one.offset == offset and _key_of(one) == key)
+        return next(found, None)
+    except (OSError, FastdumpError, MemoryError):
+        return None
+
+
+def _key_of(tensor: Tensor) -> _Key:
+    """Return the key of the row that a scan has of a tensor."""
+    return (
+        *(tensor.io, tensor.index, tensor.dtype_name, tensor.format),
+        *(tensor.declared_shape, tensor.declared_nbytes),
+    )
 
 
 def _only_payload(output: Output | None) -> StoredBytes | None:
