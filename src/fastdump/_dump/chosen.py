@@ -38,11 +38,11 @@ class Chosen:
     files
         All files.
     positions
-        Those that are left.
+        The files that are chosen.
     steps
-        What has left them.
+        The steps that chose them, in order.
     undecided
-        Those of them of which headers have yet to decide whether they are left.
+        The files among `positions` that are chosen only if their headers agree, which are unread.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Chosen:
         return len(self._positions) if len(self._undecided) else None
 
     def positions(self) -> Positions:
-        """Return the files that are left; read headers if they have to decide."""
+        """Return the files that are chosen; read headers if they have to decide."""
         if len(self._undecided):
             self.files.files.check()
             scan = self._scan_of(self._undecided, level="header")

@@ -39,7 +39,8 @@ std::uint64_t make_seed() {
   return folded(address, static_cast<std::uint64_t>(now)) | 1;
 }
 
-// The numbers of texts that were met, by open addressing.
+// The numbers of texts that were met, by open addressing: a std::unordered_map allocates a node for
+// each text, and who writes names knows its hash.
 class Numbers {
  public:
   // The number of a text; the next one if it is new. text_of(number) is the text of an old one.
