@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from conversions import INT, X, names, tree, write, write_tree
+from elsewhere import Elsewhere
 from sample_dumps import write_unusual
 
 import fastdump
@@ -128,13 +129,15 @@ def no_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("file_type", ["npy", "bin", "raw"])
 def test_plain_tensors_are_copied_by_the_core(file_type: Any, tmp_path: Path) -> None:
     arrays = [X, INT, X.astype(np.float16), np.arange(5).astype(ml_dtypes.float8_e4m3fn)]
-    file = write(tmp_path / "dump", inputs=arrays, outputs=[X])
+    file = write(
+        tmp_path / "dump", inputs=arrays, outputs=[X], buffers=[b"buffer"], spaces=[b"log"]
+    )
     progress: list[fastdump.ConvertProgress] = []
     report = fastdump.convert(
         tmp_path / "dump", tmp_path / "out", type=file_type, progress=progress.append
     )
     nbytes = sum(len(content) for content in tree(tmp_path / "out").values())
-    assert (report.files, report.written, report.nbytes) == (1, 5, nbytes)
+    assert (report.files, report.written, report.nbytes) == (1, 7, nbytes)
     last = progress[-1]
     assert (last.files_found, last.files_done, last.bytes_done) == (1, 1, nbytes)
     if file_type == "npy":
@@ -144,6 +147,18 @@ def test_plain_tensors_are_copied_by_the_core(file_type: Any, tmp_path: Path) ->
             np.testing.assert_array_equal(loaded, array)
     if file_type == "raw":
         assert (tmp_path / "out" / f"{file.name}.input.1.bin").read_bytes() == INT.tobytes()
+
+
+def test_progress_is_of_the_same_bytes_whoever_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump = write_tree(tmp_path / "dump")
+    for side in ("core", "alone"):
+        if side == "alone":
+            monkeypatch.setattr(StoredTensors, "copy", lambda *_: None)
+        seen: list[fastdump.ConvertProgress] = []
+        fastdump.convert(dump, tmp_path / side, executor=Elsewhere(), progress=seen.append)
+        assert seen[-1].bytes_done == sum(map(len, tree(tmp_path / side).values()))
 
 
 def test_what_the_core_wrote_is_not_written_again(tmp_path: Path) -> None:

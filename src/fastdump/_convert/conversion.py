@@ -280,14 +280,12 @@ class Conversion:
             ledger.nbytes += output.nbytes
 
     def _pieces(self, output: Output, source: SourceFile) -> Iterator[bytes | memoryview]:
-        yield output.head
-        for payload in output.payloads:
-            for piece in payload.pieces(source):
-                if self._work.stopped:
-                    raise _StoppedError
-                yield piece
-                with self.ledger as ledger:
-                    ledger.bytes_done += len(piece)
+        for piece in _all_pieces(output, source):
+            if self._work.stopped:
+                raise _StoppedError
+            yield piece
+            with self.ledger as ledger:
+                ledger.bytes_done += len(piece)
 
     def _fail(self, place: Place, op: Operator, tensor: str | None, error: BaseException) -> None:
         with self.ledger as ledger:
@@ -298,6 +296,12 @@ class Conversion:
     def _note(self, place: Place, note: ConvertNote) -> None:
         with self.ledger as ledger:
             ledger.noted.append((place, note))
+
+
+def _all_pieces(output: Output, source: SourceFile) -> Iterator[bytes | memoryview]:
+    yield output.head
+    for payload in output.payloads:
+        yield from payload.pieces(source)
 
 
 def _reason_to_skip(op: Operator) -> str | None:

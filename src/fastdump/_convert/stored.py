@@ -321,10 +321,11 @@ def _tensor_of(key: _Key, offset: int, files: Chosen, op: Operator) -> Tensor | 
 
 
 def _key_of(tensor: Tensor) -> _Key:
-    """Return the key of the row that a scan has of a tensor."""
+    """Return the key of the row that a scan has of a tensor: buffers and spaces have no shape."""
+    shape = None if tensor.format is None else tensor.declared_shape
     return (
         *(tensor.io, tensor.index, tensor.dtype_name, tensor.format),
-        *(tensor.declared_shape, tensor.declared_nbytes),
+        *(shape, tensor.declared_nbytes),
     )
 
 
