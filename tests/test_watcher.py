@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastdump
-from fastdump import FileChangedError, testing
+from fastdump import FileChangedError, _core, testing
 from fastdump._tensor.tensor import tensors_in
 from fastdump._watcher.bytes_compared import ByteComparison, StoredTensor, _Flags
 from fastdump._watcher.names import WatchedName, read_name, splits
@@ -435,6 +435,31 @@ def test_an_input_that_is_what_was_written_there(tmp_path: Path) -> None:
     assert report.comparisons == ()
     assert "inputs against the outputs" in report.notes[0]
     assert report.sentence == "no change: 1 input equal, byte for byte, to what was written"
+
+
+@pytest.mark.parametrize("n_elements", [1 << 10, 1 << 12])
+def test_small_files_are_read_once(
+    n_elements: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only tensors that differ, and those of large files, are compared after headers were read."""
+    tensors = [np.full(n_elements, value, np.float32) for value in (1, 2, 3)]
+    for i, tensor in enumerate(tensors):
+        address = PLACED << 8 * i
+        write(tmp_path, f"W{i}", [placed(tensor, address)], at=i)
+        write(tmp_path, f"R{i}", inputs=[placed(tensor, address)], at=10 + i)
+    write(tmp_path, "R", inputs=[placed(changed(tensors[0], 5), PLACED)], at=20)
+    comparisons = []
+    new_comparison = _core.Comparison
+
+    def noted(*tensors: Any, **options: Any) -> Any:
+        comparisons.append(new_comparison(*tensors, **options))
+        return comparisons[-1]
+
+    monkeypatch.setattr(_core, "Comparison", noted)
+    report = fastdump.watcher(tmp_path)
+    assert report.counts == {"same": 3, "changed": 1}
+    n_compared = sum(comparison.progress().pairs for comparison in comparisons)
+    assert n_compared == (1 if n_elements == 1 << 10 else 4)
 
 
 def test_an_input_that_was_overwritten(tmp_path: Path) -> None:

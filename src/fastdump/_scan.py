@@ -15,7 +15,7 @@ from fastdump import _core
 from fastdump._arguments import check_engine, parallelism
 from fastdump._progress import INTERVAL_S, NAN_INF_OR_DAMAGED, reporting
 from fastdump._selection import Selection
-from fastdump._table.arrow_column import values
+from fastdump._table.arrow_column import integer_array, values
 from fastdump._table.directories import as_shown, seen_from
 from fastdump._table.file_states import FileStates
 from fastdump._table.known_directories import KnownDirectory
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 _NONE: Mapping[str, int] = {}
 
-_HIDDEN: Final = ("state", "address")
+_DIGESTS: Final = ("digest_0", "digest_1")
+
+_HIDDEN: Final = ("state", "address", *_DIGESTS)
 """Columns of the core that no table shows."""
 
 _BY_PLACE: Final = frozenset(("rank", "time", "device", "model", "model_id", "step"))
@@ -49,11 +51,32 @@ class Headers(NamedTuple):
     state, address
         Of each row the state of its file, and where the tensor lay on the device; undefined where
         there is none.
+    digest
+        Of each row two numbers, shape (2, rows), as far as tensors were read whole; negative ones
+        tell nothing. In one process tensors that have the same ones have the same bytes. None if
+        they were not asked for.
     """
 
     table: StatsTable
     state: NDArray[np.int64]
     address: NDArray[np.uint64]
+    digest: NDArray[np.int64] | None
+
+    def at(self, is_row: NDArray[np.bool_]) -> Headers:
+        """Return what headers tell of some rows."""
+        digest = None if self.digest is None else self.digest[:, is_row]
+        return Headers(self.table[is_row], self.state[is_row], self.address[is_row], digest)
+
+    def are_known_to_be_equal(
+        self, one: NDArray[np.int64], other: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return which rows have the same bytes as others, as far as digests tell."""
+        if self.digest is None:
+            return np.zeros(len(one), np.bool_)
+        digest = self.digest[:, one]
+        of_part = (digest >= 0) & (digest == self.digest[:, other])
+        is_equal: NDArray[np.bool_] = of_part[0] & of_part[1]
+        return is_equal
 
 
 class TableScan:
@@ -72,6 +95,9 @@ class TableScan:
     level
         A level of statistics; or "header", which describes tensors without reading payloads, and
         leaves rows with ``source`` "csv" no statistics but their count.
+    digests
+        Whether `headers` tells digests of the tensors in files of up to 16 KiB; for `files` and
+        level "header".
     logical, threads, io_depth, engine, follow_links
         As in `stats`; `follow_links` has no effect on the files of an index.
     skipped
@@ -103,6 +129,7 @@ class TableScan:
         files: tuple[_core.Index, NDArray[np.uint32]] | None = None,
         also: Iterable[Selection | NamedTensors] = (),
         level: str,
+        digests: bool = False,
         logical: bool = False,
         threads: int | None = None,
         io_depth: int | None = None,
@@ -141,7 +168,7 @@ class TableScan:
             self._scan = _core.Scan(paths, follow_links=follow_links, **options)
         else:
             index, positions = files
-            self._scan = _core.Scan(index, positions.data, **options)
+            self._scan = _core.Scan(index, positions.data, digests=digests, **options)
 
     def run(self, progress: bool | Callable[[_core.Progress], object] | None = None) -> None:
         """Scan; `progress` is as in `stats`. An exception that it raises ends the scan."""
@@ -171,12 +198,13 @@ class TableScan:
         if self._finish != Finish(self._finish.also):
             raise ValueError("rows of headers cannot be changed")
         rows = RecordBatch.from_arrow(self._scan.table())
-        columns = (values(rows.column(name), np.int64) for name in ("state", "address"))
-        state, address = columns
-        headers = Headers(self._rows(rows), state, address.view(np.uint64))
+        state, address = (values(rows.column(name), np.int64) for name in ("state", "address"))
+        digest = None
+        if set(_DIGESTS) <= set(rows.column_names):
+            digest = np.stack([integer_array(rows.column(name), null=-1) for name in _DIGESTS])
+        headers = Headers(self._rows(rows), state, address.view(np.uint64), digest)
         for condition in self._finish.also:
-            is_row = _is_row(condition, headers.table)
-            headers = Headers(headers.table[is_row], headers.state[is_row], headers.address[is_row])
+            headers = headers.at(_is_row(condition, headers.table))
         return headers
 
     def _rows(self, rows: RecordBatch) -> StatsTable:

@@ -38,9 +38,9 @@ class PyScan {
 
   PyScan(const Index& index, const py::object& positions, const std::string& level, int threads,
          std::optional<int> io_depth, const std::string& engine, bool logical,
-         const Selection& selection)
+         const Selection& selection, bool digests)
       : run_("the scan",
-             new_scan(index, positions,
+             new_scan(index, positions, digests,
                       parse_options(level, threads, io_depth, engine, logical, selection))) {}
 
   void run(const py::object& on_progress, double interval_s) { run_.run(on_progress, interval_s); }
@@ -80,7 +80,9 @@ class PyScan {
   }
 
   static std::unique_ptr<Scan> new_scan(const Index& index, const py::object& positions,
-                                        ScanOptions options) {
+                                        bool digests, ScanOptions options) {
+    if (digests && options.level) throw std::invalid_argument("digests are of level header only");
+    options.digests = digests;
     return std::make_unique<Scan>(index.tree(Positions(positions, index).view()),
                                   std::move(options));
   }
@@ -138,10 +140,10 @@ void bind_scan(py::module_& module) {
            py::arg("io_depth") = py::none(), py::arg("engine"), py::arg("logical"),
            py::arg("follow_links"), py::arg("selection"))
       .def(py::init<const Index&, const py::object&, const std::string&, int, std::optional<int>,
-                    const std::string&, bool, const Selection&>(),
+                    const std::string&, bool, const Selection&, bool>(),
            py::arg("index"), py::arg("positions"), py::kw_only(), py::arg("level"),
            py::arg("threads"), py::arg("io_depth") = py::none(), py::arg("engine"),
-           py::arg("logical"), py::arg("selection"))
+           py::arg("logical"), py::arg("selection"), py::arg("digests") = false)
       .def("run", &PyScan::run, py::arg("on_progress"), py::arg("interval_s"))
       .def("progress", &PyScan::progress)
       .def("table", &PyScan::table)

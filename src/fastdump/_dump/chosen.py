@@ -177,11 +177,12 @@ class Chosen:
     def header_scan(self, kinds: Set[str]) -> tuple[TableScan, int]:
         """Return a scan of the headers of all files of some kinds, and how many files there are.
 
-        Of each file all tensors are read.
+        Of each file all tensors are described, those of small files with their digests.
         """
         index = self.files.index
         positions = np.frombuffer(index.of_kinds(self.positions().data, kinds), np.uint32)
-        scan = TableScan(self.files.paths, _ALL, files=(index, positions), level="header")
+        files = (index, positions)
+        scan = TableScan(self.files.paths, _ALL, files=files, level="header", digests=True)
         return scan, len(positions)
 
     def names_in_statistics(self) -> dict[str, list[tuple[str | None, str | None]]]:

@@ -100,8 +100,9 @@ def _are_equal(
     seen: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """Return which pairs of tensors are whole and have the same bytes."""
-    is_equal = np.zeros(len(mine), np.bool_)
-    both = np.flatnonzero(rows.is_whole[mine] & rows.is_whole[seen])
+    is_whole = rows.is_whole[mine] & rows.is_whole[seen]
+    is_equal = is_whole & rows.headers.are_known_to_be_equal(mine, seen)
+    both = np.flatnonzero(is_whole & ~is_equal)
     for first in range(0, len(both), _PAIRS):
         some = both[first : first + _PAIRS]
         comparison = _core.Comparison(

@@ -12,7 +12,7 @@ constexpr std::size_t kBlockRows = 4096;
 
 void FoundRows::add(const FileTree& tree, const FileRows& rows) {
   const std::size_t n = std::max<std::size_t>(rows.tensors.size(), 1);
-  if (blocks_.empty() || blocks_.back().n_rows() + n > kBlockRows) blocks_.emplace_back(level_);
+  if (blocks_.empty() || blocks_.back().n_rows() + n > kBlockRows) blocks_.emplace_back(content_);
   RowBlock& block = blocks_.back();
   const std::size_t first = block.n_rows();
   block.add(tree.directory(rows.file).where, rows);

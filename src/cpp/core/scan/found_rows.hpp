@@ -25,7 +25,7 @@ struct ExecutionRows {
 
 class FoundRows {
  public:
-  explicit FoundRows(std::optional<kernels::Level> level) : level_(level) {}
+  explicit FoundRows(const RowContent& content) : content_(content) {}
   FoundRows(FoundRows&&) = default;
   FoundRows& operator=(FoundRows&&) = default;
 
@@ -35,7 +35,7 @@ class FoundRows {
   std::vector<RowBlock>& blocks() { return blocks_; }
 
  private:
-  std::optional<kernels::Level> level_;
+  RowContent content_;
   std::deque<ExecutionRows> executions_;
   std::vector<RowBlock> blocks_;
 };

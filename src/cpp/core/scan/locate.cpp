@@ -116,7 +116,8 @@ class Locator {
   // after would take two. Returns what uncertain() takes.
   int read_head(std::int64_t begin_ns) {
     const bool is_header = first_read_ == FirstRead::header;
-    const std::size_t first_nbytes = is_header ? kHeaderReadBytes : kSmallFileReadBytes;
+    const std::size_t first_nbytes =
+        std::min(is_header ? kHeaderReadBytes : kSmallFileReadBytes, buffer_.size());
     const ReadResult first = read_some_at(file_, buffer_.first(first_nbytes), 0);
     if (first.error != 0) return first.error;
     FileStatus status;

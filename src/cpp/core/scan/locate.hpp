@@ -57,8 +57,8 @@ enum class FirstRead : std::uint8_t {
 inline constexpr std::size_t kHeaderReadBytes = std::size_t{4} << 10;
 inline constexpr std::size_t kSmallFileReadBytes = std::size_t{64} << 10;
 
-// `buffer` has at least kSmallFileReadBytes; a ReportedFile may look at it until it has no more
-// rows. The memory of `reused` is used, and given back.
+// No more is read than `buffer` has room for, which is at least kHeaderReadBytes; a ReportedFile
+// may look at it until it has no more rows. The memory of `reused` is used, and given back.
 LocatedFile locate(FileOpener& opener, std::size_t file, const Selection& selection,
                    FirstRead first_read, std::span<std::byte> buffer,
                    std::vector<FileDescription>& reused);

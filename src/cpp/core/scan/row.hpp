@@ -12,6 +12,7 @@
 #include "core/io/file_state.hpp"
 #include "core/layout/logical_elements.hpp"
 #include "core/note.hpp"
+#include "core/reduce/digest.hpp"
 #include "kernels/partial.hpp"
 
 namespace fastdump {
@@ -20,6 +21,8 @@ struct TensorRow {
   TensorDescription tensor;
   // Empty: not asked for, or there is nothing to reduce.
   std::optional<kernels::Statistics> statistics = std::nullopt;
+  // Of the payload; empty: not asked for, or it was not at hand.
+  std::optional<Digest> digest = std::nullopt;
   int error = 0;  // errno of the read that failed, where the status is unreadable
   // In rows of source csv, else null. Apart, for a million rows of the other source have none.
   std::unique_ptr<ReportedStatistics> reported = nullptr;

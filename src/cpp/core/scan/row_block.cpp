@@ -59,7 +59,7 @@ void add_shape(ListColumn* column, const std::vector<std::int64_t>& shape, bool 
 
 }  // namespace
 
-RowBlock::RowBlock(std::optional<Level> level) : level_(level) {
+RowBlock::RowBlock(const RowContent& content) : level_(content.level) {
   // In the order of the schema.
   declare("device", device_);
   declare("op_type", op_type_);
@@ -99,6 +99,10 @@ RowBlock::RowBlock(std::optional<Level> level) : level_(level) {
   declare("state", state_);
   // Who asks for nothing but headers may ask where tensors lay.
   if (!level_) declare("address", address_);
+  if (content.digests) {
+    declare("digest_0", digest_[0]);
+    declare("digest_1", digest_[1]);
+  }
 }
 
 template <class C>
@@ -123,7 +127,7 @@ void RowBlock::append(const Where& where, const FileRows& rows) {
   if (rows.tensors.empty()) {
     add_no_tensor();
     end_row(rows.status, rows.note.text(), std::nullopt);
-    if (address_ != nullptr) address_->append(std::nullopt);
+    add_what_headers_tell(nullptr);
     return;
   }
   for (const TensorRow& row : rows.tensors) {
@@ -135,7 +139,7 @@ void RowBlock::append(const Where& where, const FileRows& rows) {
     const bool has_payload = rows.source == RowSource::tensor;
     end_row(row.tensor.status, note.text(),
             has_payload ? std::optional(to_int64(row.tensor.offset)) : std::nullopt);
-    if (address_ != nullptr) address_->append(static_cast<std::int64_t>(row.tensor.address));
+    add_what_headers_tell(&row);
   }
 }
 
@@ -267,6 +271,18 @@ void RowBlock::end_row(Status status, std::string_view note, std::optional<std::
   status_->append(to_string(status));
   note_->append_or_null(note);
   offset_->append(offset);
+}
+
+void RowBlock::add_what_headers_tell(const TensorRow* row) {
+  using Number = std::optional<std::int64_t>;
+  if (address_ != nullptr) {
+    address_->append(row == nullptr ? Number() : static_cast<std::int64_t>(row->tensor.address));
+  }
+  if (digest_[0] == nullptr) return;
+  for (std::size_t i = 0; i < digest_.size(); ++i) {
+    const bool has_digest = row != nullptr && row->digest;
+    digest_[i]->append(has_digest ? Number(to_int64((*row->digest)[i])) : Number());
+  }
 }
 
 }  // namespace fastdump

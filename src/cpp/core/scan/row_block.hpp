@@ -3,6 +3,7 @@
 // file's place in the tree tells are left to that.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,16 +17,22 @@
 
 namespace fastdump {
 
+// What rows tell besides what all of them do.
+struct RowContent {
+  std::optional<kernels::Level> level;  // empty: no statistics, but what only headers tell
+  bool digests = false;
+};
+
 class RowBlock {
  public:
-  explicit RowBlock(std::optional<kernels::Level> level);
+  explicit RowBlock(const RowContent& content);
 
   // `where` is what the directory of the file tells. All rows are added, or none if it
   // throws.
   void add(const Where& where, const FileRows& rows);
   std::size_t n_rows() const { return static_cast<std::size_t>(table_.n_rows); }
   // Columns of the schema from "device" on, but for those of directories and paths; then "state",
-  // and without a level "address", the bits of an unsigned number.
+  // without a level "address", the bits of an unsigned number, and the two parts of the digest.
   const Table& table() const { return table_; }
   Table take() { return std::move(table_); }
 
@@ -41,8 +48,10 @@ class RowBlock {
   void add_statistics(const TensorRow& row, Note& note);
   void add_reported(const ReportedStatistics& reported);
   void end_row(Status status, std::string_view note, std::optional<std::int64_t> offset);
+  // `row` is null for a file without a tensor.
+  void add_what_headers_tell(const TensorRow* row);
 
-  std::optional<kernels::Level> level_;
+  const std::optional<kernels::Level> level_;
   Table table_;
   // Each is one of the table's columns.
   Int64Column *device_, *layer_, *task_id_, *stream_id_, *timestamp_, *context_id_, *thread_id_;
@@ -56,6 +65,7 @@ class RowBlock {
   Float64Column* min_abs_ = nullptr;
   TextColumn *status_, *note_, *source_;
   Int64Column *offset_, *state_, *address_ = nullptr;
+  std::array<Int64Column*, 2> digest_ = {};
 };
 
 }  // namespace fastdump

@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "core/errors.hpp"
 #include "core/formats/file_name.hpp"
 #include "core/io/descriptors.hpp"
+#include "core/reduce/digest.hpp"
 #include "core/scan/file_job.hpp"
 #include "core/scan/locate.hpp"
 #include "core/scan/logical_tensor.hpp"
@@ -50,12 +52,16 @@ bool may_be_unfinished(const FileRows& rows) {
                               [](const TensorRow& row) { return row.tensor.status; });
 }
 
+// The largest file whose tensors get digests: to read the rest of a larger one, which may not be
+// needed, takes longer than it saves to read two such files again.
+constexpr std::size_t kDigestedNbytes = std::size_t{16} << 10;
+
 // What one thread keeps between files, and what it has found.
 struct ScanThread {
   ScanThread(const FileTree& tree, const ScanOptions& options)
       : opener(tree),
         reduction(active_tier(), options.level.value_or(kernels::Level::health)),
-        rows(options.level) {}
+        rows({options.level, options.digests}) {}
 
   ThreadStopwatch stopwatch;
   const kernels::DefaultFpEnvironment environment;
@@ -119,8 +125,10 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   }
 
   void scan_file(std::size_t file, ScanThread& thread) {
-    LocatedFile located = locate(thread.opener, file, options_.selection, first_read(),
-                                 thread.reduction.buffers.file_start(), thread.dumps);
+    std::span<std::byte> buffer = thread.reduction.buffers.file_start();
+    if (options_.digests) buffer = buffer.first(kDigestedNbytes);
+    LocatedFile located =
+        locate(thread.opener, file, options_.selection, first_read(), buffer, thread.dumps);
     if (const auto* skipped = std::get_if<SkippedFile>(&located)) {
       skip(file, skipped->reason, thread);
     } else if (auto* finished = std::get_if<FinishedFile>(&located)) {
@@ -138,11 +146,13 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
   // To copy a small file from the page cache takes as long as to open it, and of a header's scan
   // nobody looks at the rest. Storage that is far away is asked once, for whoever reads on later.
   FirstRead first_read() const {
-    return options_.level || waits_for_storage() ? FirstRead::small_file : FirstRead::header;
+    const bool looks_at_payloads = options_.level || options_.digests;
+    return looks_at_payloads || waits_for_storage() ? FirstRead::small_file : FirstRead::header;
   }
 
   void scan_tensors(LocatedTensors& located, ScanThread& thread) {
     if (!options_.level) {
+      if (options_.digests && located.is_whole()) add_digests(located);
       add_rows(std::move(located.rows), thread);
       return;
     }
@@ -157,6 +167,15 @@ class ScanRun final : public Pipeline<FileJob, ScanThread> {
       add_rows(std::move(located.rows), thread);
     } else {
       reduce_the_rest(located, thread);
+    }
+  }
+
+  static void add_digests(LocatedTensors& located) {
+    for (TensorRow& row : located.rows.tensors) {
+      const TensorDescription& tensor = row.tensor;
+      if (tensor.status != Status::ok || tensor.offset > located.head.size()) continue;
+      if (tensor.nbytes > located.head.size() - tensor.offset) continue;
+      row.digest = digest_of(located.head.subspan(tensor.offset, tensor.nbytes), digest_points());
     }
   }
 

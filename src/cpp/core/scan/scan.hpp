@@ -21,6 +21,7 @@ namespace fastdump {
 
 struct ScanOptions {
   std::optional<kernels::Level> level;  // empty: headers only, no payload is read
+  bool digests = false;                 // with headers only: of tensors in files of up to 16 KiB
   bool logical = false;                 // the padding of private formats is left out
   Parallelism parallelism;
   Engine engine = Engine::automatic;
@@ -69,7 +70,7 @@ class Scan {
   const FileTree& tree() const { return tree_; }
   // Of each thread; once.
   std::vector<FoundRows> take_rows();
-  std::optional<kernels::Level> level() const { return options_.level; }
+  RowContent content() const { return {options_.level, options_.digests}; }
   int threads() const { return options_.parallelism.threads; }
 
  private:

@@ -94,7 +94,9 @@ void append(TextColumn& column, std::string_view value, std::size_t n) {
 class TableMaker {
  public:
   explicit TableMaker(Scan& scan)
-      : tree_(scan.tree()), rows_(tree_, scan.take_rows()), found_(RowBlock(scan.level()).take()) {}
+      : tree_(scan.tree()),
+        rows_(tree_, scan.take_rows()),
+        found_(RowBlock(scan.content()).take()) {}
 
   Table run(int threads) {
     // In the order of the schema.
