@@ -1,4 +1,6 @@
 // Columns made of runs of others hold what columns hold to which each value was appended.
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +14,7 @@
 
 #include "check.hpp"
 #include "core/table/column.hpp"
+#include "core/table/zeros.hpp"
 #include "table_values.hpp"
 
 namespace fastdump {
@@ -115,6 +118,70 @@ void test_runs() {
       CHECK_EQ(shown(a, row), shown(b, row));
     }
   }
+}
+
+// Numbers that begin with any number of nulls and zeros, in one or in several columns that become
+// one, and are cut off anywhere.
+void test_numbers_after_zeros() {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::optional<double>> expected;
+    Float64Column made;
+    for (std::size_t part = 0; part < 6; ++part) {
+      const std::size_t n = random() % 40;
+      // Of a number, a zero, a zero with a sign, and null.
+      const unsigned kinds = std::max(1U, static_cast<unsigned>(random() % 16));
+      Float64Column source;
+      std::vector<std::optional<double>> values;
+      for (std::size_t i = 0; i < n; ++i) {
+        unsigned kind = random() % 4;
+        while ((kinds >> kind & 1) == 0) kind = (kind + 1) % 4;
+        const std::optional<double> any[] = {std::nullopt, 0.0, -0.0, 1.5};
+        const std::size_t times = random() % 3;
+        values.insert(values.end(), times, any[kind]);
+        if (times == 1) {
+          source.append(any[kind]);
+        } else {
+          source.append(any[kind], times);
+        }
+      }
+      if (random() % 3 == 0) made.reserve(random() % 300, 0);
+      const RowRun all = {0, 0, static_cast<std::uint32_t>(values.size())};
+      const Column* const columns[] = {&source};
+      made.append_runs(columns, std::span(&all, 1));
+      expected.insert(expected.end(), values.begin(), values.end());
+      if (random() % 4 == 0) {
+        expected.resize(random() % (expected.size() + 1));
+        made.truncate(expected.size());
+      }
+    }
+    CHECK_EQ(static_cast<std::size_t>(made.size()), expected.size());
+    const auto* values = static_cast<const double*>(made.buffers().at(1));
+    const auto* bits = static_cast<const std::uint8_t*>(made.buffers().at(0));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      CHECK_EQ(bits == nullptr || (bits[i / 8] >> i % 8 & 1) != 0, expected[i].has_value());
+      const double value = expected[i].value_or(0.0);
+      CHECK(values[i] == value && std::signbit(values[i]) == std::signbit(value));
+    }
+  }
+}
+
+// Whatever their number, nulls are shown by the zeros that all columns have.
+void test_zeros_take_no_memory() {
+  Int64Column nulls;
+  Float64Column numbers;
+  nulls.append(std::nullopt, std::size_t{1} << 20);
+  numbers.append(0.0, std::size_t{1} << 19);
+  const void* const shown = nulls.buffers().at(1);
+  CHECK(shown == zeros(std::size_t{8} << 20));
+  CHECK(shown == numbers.buffers().at(1));
+  numbers.append(-0.0);
+  CHECK(shown != numbers.buffers().at(1));
+  const auto* words = static_cast<const std::int64_t*>(shown);
+  CHECK(std::all_of(words, words + nulls.size(), [](std::int64_t word) { return word == 0; }));
+  // More of them lie elsewhere, and those that were given stay.
+  CHECK(zeros(std::size_t{64} << 20) != shown);
+  CHECK(words[nulls.size() - 1] == 0);
 }
 
 void test_repeated_values() {
@@ -227,6 +294,8 @@ int main() {
   test_runs<BooleanColumn>();
   test_runs<TextColumn>();
   test_runs<ListColumn>();
+  test_numbers_after_zeros();
+  test_zeros_take_no_memory();
   test_repeated_values();
   test_text();
   test_long_column<TextColumn>();

@@ -1,6 +1,8 @@
 // Columns of a table: typed, growing, nullable, laid out in memory as Apache Arrow lays them out.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "core/table/offsets.hpp"
+#include "core/table/zeros.hpp"
 
 namespace fastdump {
 
@@ -96,16 +99,23 @@ class Column {
   Validity validity_;
 };
 
+// Numbers, which take no memory while all of them are null or 0: many columns never have others.
 template <class Value>
 class NumberColumn final : public Column {
  public:
   void append(std::optional<Value> value) {
-    values_.push_back(value.value_or(Value{}));
+    if (has_values_ || !is_zero(value)) {
+      begin_values();
+      values_.push_back(value.value_or(Value{}));
+    }
     validity_.append(value.has_value());
   }
   // The same value, n times.
   void append(std::optional<Value> value, std::size_t n) {
-    values_.insert(values_.end(), n, value.value_or(Value{}));
+    if (has_values_ || !is_zero(value)) {
+      begin_values();
+      values_.insert(values_.end(), n, value.value_or(Value{}));
+    }
     if (value) {
       validity_.append_valid(n);
     } else {
@@ -113,22 +123,55 @@ class NumberColumn final : public Column {
     }
   }
   const char* arrow_format() const override;
-  std::vector<const void*> buffers() const override { return {validity_.data(), values_.data()}; }
-  void reserve(std::size_t n_rows, std::size_t) override { values_.reserve(n_rows); }
+  std::vector<const void*> buffers() const override {
+    const void* const values =
+        has_values_ ? values_.data() : zeros(static_cast<std::size_t>(size()) * sizeof(Value));
+    return {validity_.data(), values};
+  }
+  void reserve(std::size_t n_rows, std::size_t) override {
+    n_reserved_ = n_rows;
+    if (has_values_) values_.reserve(n_rows);
+  }
   void append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) override {
-    for (const RowRun& run : runs) {
-      const Value* begin = static_cast<const NumberColumn*>(columns[run.column])->values_.data();
-      values_.insert(values_.end(), begin + run.first, begin + run.first + run.n);
+    const auto of = [&](const RowRun& run) -> const NumberColumn& {
+      return *static_cast<const NumberColumn*>(columns[run.column]);
+    };
+    if (has_values_ ||
+        std::ranges::any_of(runs, [&](const RowRun& run) { return of(run).has_values_; })) {
+      begin_values();
+      for (const RowRun& run : runs) {
+        if (of(run).has_values_) {
+          const Value* begin = of(run).values_.data() + run.first;
+          values_.insert(values_.end(), begin, begin + run.n);
+        } else {
+          values_.insert(values_.end(), run.n, Value{});
+        }
+      }
     }
     append_validity(columns, runs);
   }
   void truncate(std::size_t n) override {
-    values_.resize(n);
+    if (has_values_) values_.resize(n);
     validity_.truncate(n);
   }
 
  private:
-  std::vector<Value> values_;
+  // Zero to the last bit, which -0.0 is not.
+  static bool is_zero(std::optional<Value> value) {
+    return std::bit_cast<std::uint64_t>(value.value_or(Value{})) == 0;
+  }
+  // Gives the zeros so far their memory.
+  void begin_values() {
+    if (has_values_) return;
+    const auto n = static_cast<std::size_t>(size());
+    values_.reserve(std::max(n_reserved_, n));
+    values_.resize(n);
+    has_values_ = true;
+  }
+
+  bool has_values_ = false;
+  std::size_t n_reserved_ = 0;
+  std::vector<Value> values_;  // empty without has_values_
 };
 
 using Int64Column = NumberColumn<std::int64_t>;
