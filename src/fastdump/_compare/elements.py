@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _MAX_MASK_NBYTES = 1 << 30
 """Larger tensors are not loaded to tell their masks apart."""
 
-_PAIRS = 1 << 16
+_PAIRS = 1 << 14
 """So many are given to the core together: what it keeps of each is needed for these only."""
 
 NOT_COMPARED = "interrupted before this pair"
