@@ -39,8 +39,11 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let parts be of nine files, however long these take."""
     monkeypatch.setattr(_parts, "_FIRST_FILES", 9)
     monkeypatch.setattr(_parts, "_GROWTH", 1)
+    monkeypatch.setattr(_parts, "_MIN_S", 1e9)
+    monkeypatch.setattr(_parts, "_MAX_S", 1e9)
 
 
 def part_names(directory: Path) -> list[str]:
@@ -132,7 +135,7 @@ def test_killed_at_any_moment(tree: Path, tmp_path: Path) -> None:
         table, n_read = files_read(tree, parts=parts)
         assert_same_table(table, whole)
         check_directory(parts, whole)
-        # Files of complete parts are not read again. How many those are depends on the speed.
+        # Files of complete parts are not read again.
         assert n_read <= len(dump_files(tree)) - len(kept) + n_always
         n_kept.append(len(kept))
         shutil.rmtree(parts)
