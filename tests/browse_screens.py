@@ -37,10 +37,23 @@ class Driven:
         self._pilot = pilot
 
     async def settle(self) -> None:
-        """Wait for what threads do, and for what that leads to."""
-        with suppress(WorkerCancelled):  # as those of a program are that ends by itself
-            await self.app.workers.wait_for_complete()
-        await self._pilot.pause()
+        """Wait for what threads do, and for what that leads to.
+
+        A pilot takes a process that did not run for some milliseconds to have nothing left to do,
+        which may be wrong on a machine with much to do.
+        """
+        n_quiet = 0
+        while n_quiet < 2:  # a message that is being answered is in no queue
+            with suppress(WorkerCancelled):  # as those of a program are that ends by itself
+                await self.app.workers.wait_for_complete()
+            await self._pilot.pause()
+            n_quiet = n_quiet + 1 if self._is_quiet() else 0
+
+    def _is_quiet(self) -> bool:
+        """Tell whether no thread is at work, and no message waits for anything on the screen."""
+        shown = [self.app, *self.app.screen.walk_children(with_self=True)]
+        is_waiting = any(one.message_queue_size for one in shown)
+        return not is_waiting and all(worker.is_finished for worker in self.app.workers)
 
     async def press(self, *keys: str) -> list[str]:
         for key in keys:
