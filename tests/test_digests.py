@@ -6,11 +6,12 @@ import itertools
 from pathlib import Path
 
 import numpy as np
+import pytest
 from conversions import INT, X, write
 
 import fastdump
 from fastdump._dump.dump import chosen
-from fastdump._scan import Headers
+from fastdump._scan import Headers, TableScan
 
 LARGE = np.zeros(1 << 14, np.uint8)
 
@@ -62,3 +63,11 @@ def test_scans_that_were_not_asked_know_nothing(tmp_path: Path) -> None:
     headers = scan.headers()
     assert headers.digest is None
     assert not headers.are_known_to_be_equal(np.zeros(1, int), np.zeros(1, int)).any()
+
+
+def test_digests_are_of_headers_only(tmp_path: Path) -> None:
+    write(tmp_path, "a", inputs=[X])
+    files = chosen(fastdump.open(tmp_path)).files
+    everything = (files.index, np.arange(1, dtype=np.uint32))
+    with pytest.raises(ValueError, match="level header only"):
+        TableScan(files.paths, fastdump.Selection(), files=everything, level="basic", digests=True)

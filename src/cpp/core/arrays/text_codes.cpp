@@ -39,8 +39,8 @@ std::uint64_t make_seed() {
   return folded(address, static_cast<std::uint64_t>(now)) | 1;
 }
 
-// The numbers of texts that were met, by open addressing: a std::unordered_map allocates a node for
-// each text, and who writes names knows its hash.
+// The numbers of texts that were met, by open addressing. A std::unordered_map would allocate a
+// node for each text, and its hash is known: names in a hostile dump could be made to collide.
 class Numbers {
  public:
   // The number of a text; the next one if it is new. text_of(number) is the text of an old one.

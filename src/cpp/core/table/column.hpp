@@ -104,7 +104,7 @@ template <class Value>
 class NumberColumn final : public Column {
  public:
   void append(std::optional<Value> value) {
-    if (has_values_ || !is_zero(value)) {
+    if (has_values() || !is_zero(value)) {
       begin_values();
       values_.push_back(value.value_or(Value{}));
     }
@@ -112,7 +112,7 @@ class NumberColumn final : public Column {
   }
   // The same value, n times.
   void append(std::optional<Value> value, std::size_t n) {
-    if (has_values_ || !is_zero(value)) {
+    if (has_values() || !is_zero(value)) {
       begin_values();
       values_.insert(values_.end(), n, value.value_or(Value{}));
     }
@@ -125,22 +125,22 @@ class NumberColumn final : public Column {
   const char* arrow_format() const override;
   std::vector<const void*> buffers() const override {
     const void* const values =
-        has_values_ ? values_.data() : zeros(static_cast<std::size_t>(size()) * sizeof(Value));
+        has_values() ? values_.data() : zeros(static_cast<std::size_t>(size()) * sizeof(Value));
     return {validity_.data(), values};
   }
   void reserve(std::size_t n_rows, std::size_t) override {
     n_reserved_ = n_rows;
-    if (has_values_) values_.reserve(n_rows);
+    if (has_values()) values_.reserve(n_rows);
   }
   void append_runs(std::span<const Column* const> columns, std::span<const RowRun> runs) override {
     const auto of = [&](const RowRun& run) -> const NumberColumn& {
       return *static_cast<const NumberColumn*>(columns[run.column]);
     };
-    if (has_values_ ||
-        std::ranges::any_of(runs, [&](const RowRun& run) { return of(run).has_values_; })) {
+    if (has_values() ||
+        std::ranges::any_of(runs, [&](const RowRun& run) { return of(run).has_values(); })) {
       begin_values();
       for (const RowRun& run : runs) {
-        if (of(run).has_values_) {
+        if (of(run).has_values()) {
           const Value* begin = of(run).values_.data() + run.first;
           values_.insert(values_.end(), begin, begin + run.n);
         } else {
@@ -151,27 +151,26 @@ class NumberColumn final : public Column {
     append_validity(columns, runs);
   }
   void truncate(std::size_t n) override {
-    if (has_values_) values_.resize(n);
+    if (has_values()) values_.resize(n);
     validity_.truncate(n);
   }
 
  private:
+  bool has_values() const { return !values_.empty(); }
   // Zero to the last bit, which -0.0 is not.
   static bool is_zero(std::optional<Value> value) {
     return std::bit_cast<std::uint64_t>(value.value_or(Value{})) == 0;
   }
   // Gives the zeros so far their memory.
   void begin_values() {
-    if (has_values_) return;
+    if (has_values()) return;
     const auto n = static_cast<std::size_t>(size());
     values_.reserve(std::max(n_reserved_, n));
     values_.resize(n);
-    has_values_ = true;
   }
 
-  bool has_values_ = false;
   std::size_t n_reserved_ = 0;
-  std::vector<Value> values_;  // empty without has_values_
+  std::vector<Value> values_;  // empty while all of them are null or 0
 };
 
 using Int64Column = NumberColumn<std::int64_t>;

@@ -5,8 +5,8 @@
 
 namespace fastdump {
 
-// At least so many zero bytes, aligned as pages are, for as long as the process lives. All callers
-// get the same ones, by and by.
+// At least so many zero bytes, aligned as pages are, for as long as the process lives. Callers
+// share them.
 const void* zeros(std::size_t nbytes);
 
 }  // namespace fastdump
