@@ -162,6 +162,7 @@ void test_numbers_after_zeros() {
       CHECK_EQ(bits == nullptr || (bits[i / 8] >> i % 8 & 1) != 0, expected[i].has_value());
       const double value = expected[i].value_or(0.0);
       CHECK(values[i] == value && std::signbit(values[i]) == std::signbit(value));
+      CHECK(made[i] == expected[i]);
     }
   }
 }

@@ -16,11 +16,8 @@ void FoundRows::add(const FileTree& tree, const FileRows& rows) {
   RowBlock& block = blocks_.back();
   const std::size_t first = block.n_rows();
   block.add(tree.directory(rows.file).where, rows);
-  const FileName& name = rows.execution();
-  executions_.push_back({{rows.file, name.timestamp, name.stream_id, name.task_id},
-                         static_cast<std::uint32_t>(blocks_.size() - 1),
-                         static_cast<std::uint32_t>(first),
-                         static_cast<std::uint32_t>(n)});
+  executions_.push_back({rows.file, static_cast<std::uint32_t>(blocks_.size() - 1),
+                         static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(n)});
 }
 
 }  // namespace fastdump

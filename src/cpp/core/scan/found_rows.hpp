@@ -5,22 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <vector>
 
 #include "core/scan/row.hpp"
 #include "core/scan/row_block.hpp"
-#include "core/tree/execution_order.hpp"
 #include "core/tree/walk.hpp"
-#include "kernels/block.hpp"
 
 namespace fastdump {
 
+// Small, for there are many: what else is known of an execution, its rows tell.
 struct ExecutionRows {
-  Execution execution;
+  std::size_t file = 0;  // in the FileTree
   std::uint32_t block = 0;
   std::uint32_t first = 0;  // row of the block
-  std::uint32_t n = 0;
+  std::uint32_t n = 0;      // one and more
 };
 
 class FoundRows {

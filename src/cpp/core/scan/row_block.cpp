@@ -122,6 +122,10 @@ void RowBlock::add(const Where& where, const FileRows& rows) {
   table_.n_rows += static_cast<std::int64_t>(std::max<std::size_t>(rows.tensors.size(), 1));
 }
 
+Execution RowBlock::execution(std::size_t file, std::size_t row) const {
+  return {file, (*timestamp_)[row], (*stream_id_)[row], (*task_id_)[row]};
+}
+
 void RowBlock::append(const Where& where, const FileRows& rows) {
   add_origin(where, rows, std::max<std::size_t>(rows.tensors.size(), 1));
   if (rows.tensors.empty()) {

@@ -13,6 +13,7 @@
 
 #include "core/scan/row.hpp"
 #include "core/table/table.hpp"
+#include "core/tree/execution_order.hpp"
 #include "kernels/block.hpp"
 
 namespace fastdump {
@@ -31,9 +32,10 @@ class RowBlock {
   // throws.
   void add(const Where& where, const FileRows& rows);
   std::size_t n_rows() const { return static_cast<std::size_t>(table_.n_rows); }
+  // What a row tells of the execution that it is of.
+  Execution execution(std::size_t file, std::size_t row) const;
   // Columns of the schema from "device" on, but for those of directories and paths; then "state",
   // without a level "address", the bits of an unsigned number, and the two parts of the digest.
-  const Table& table() const { return table_; }
   Table take() { return std::move(table_); }
 
  private:

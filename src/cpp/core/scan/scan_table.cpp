@@ -41,37 +41,37 @@ struct OrderedRows {
 
   // Nothing but the blocks is left of what was found.
   OrderedRows(const FileTree& tree, std::vector<FoundRows> all_found) {
-    std::vector<const ExecutionRows*> found;
-    std::vector<Execution> executions;
-    std::vector<std::uint32_t> first_block;  // by execution
-    std::size_t n_executions = 0;
-    for (const FoundRows& rows : all_found) n_executions += rows.executions().size();
-    found.reserve(n_executions);
-    executions.reserve(n_executions);
-    first_block.reserve(n_executions);
-    for (FoundRows& rows : all_found) {
-      for (const ExecutionRows& execution : rows.executions()) {
-        found.push_back(&execution);
-        executions.push_back(execution.execution);
-        first_block.push_back(static_cast<std::uint32_t>(blocks.size()));
+    std::vector<ExecutionRows> found;  // in the blocks of all threads
+    std::vector<RowBlock> found_blocks;
+    std::size_t n_found = 0;
+    for (const FoundRows& rows : all_found) n_found += rows.executions().size();
+    found.reserve(n_found);
+    for (FoundRows& part : all_found) {
+      FoundRows rows = std::move(part);
+      const auto n_before = static_cast<std::uint32_t>(found_blocks.size());
+      for (ExecutionRows execution : rows.executions()) {
+        execution.block += n_before;
+        found.push_back(execution);
       }
-      for (RowBlock& block : rows.blocks()) blocks.push_back(block.take());
+      std::ranges::move(rows.blocks(), std::back_inserter(found_blocks));
     }
-    files.reserve(found.size());
-    for (const std::size_t i : execution_order(tree, executions)) {
-      add(*found[i], first_block[i] + found[i]->block);
-    }
+    const auto execution = [&](std::size_t i) {
+      return found_blocks[found[i].block].execution(found[i].file, found[i].first);
+    };
+    files.reserve(n_found);
+    for (const std::size_t i : execution_order(tree, n_found, execution)) add(found[i]);
+    for (RowBlock& block : found_blocks) blocks.push_back(block.take());
   }
 
-  void add(const ExecutionRows& rows, std::uint32_t block) {
-    files.push_back({rows.execution.file, rows.n});
+  void add(const ExecutionRows& rows) {
+    files.push_back({rows.file, rows.n});
     n_rows += rows.n;
-    const bool goes_on = !runs.empty() && runs.back().column == block &&
+    const bool goes_on = !runs.empty() && runs.back().column == rows.block &&
                          runs.back().first + runs.back().n == rows.first;
     if (goes_on) {
       runs.back().n += rows.n;
     } else {
-      runs.push_back({block, rows.first, rows.n});
+      runs.push_back({rows.block, rows.first, rows.n});
     }
   }
 

@@ -53,6 +53,7 @@ class Validity {
   void append(const Validity& other, std::size_t first, std::size_t n);
   void truncate(std::size_t n);
   const void* data() const { return n_null_ == 0 ? nullptr : bits_.data(); }
+  bool operator[](std::size_t i) const { return n_null_ == 0 || bits_[i]; }
   std::int64_t size() const { return static_cast<std::int64_t>(size_); }
   std::int64_t n_null() const { return static_cast<std::int64_t>(n_null_); }
 
@@ -121,6 +122,10 @@ class NumberColumn final : public Column {
     } else {
       validity_.append_nulls(n);
     }
+  }
+  std::optional<Value> operator[](std::size_t i) const {
+    if (!validity_[i]) return std::nullopt;
+    return has_values() ? values_[i] : Value{};
   }
   const char* arrow_format() const override;
   std::vector<const void*> buffers() const override {

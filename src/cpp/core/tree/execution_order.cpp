@@ -60,27 +60,27 @@ DirectoryOrder order_directories(const AppendOnly<Directory>& directories) {
 
 }  // namespace
 
-std::vector<std::size_t> execution_order(const FileTree& tree,
-                                         std::span<const Execution> executions) {
+std::vector<std::size_t> execution_order(
+    const FileTree& tree, std::size_t n,
+    const std::function<Execution(std::size_t number)>& execution) {
   // Small, for there are many; directory and timestamp nearly always tell.
   struct Key {
     std::size_t place;  // of the directory; odd: without a timestamp
     std::int64_t timestamp;
-    std::size_t position;
+    std::size_t number;
   };
   const DirectoryOrder directories = order_directories(tree.directories());
   const auto rest_of = [&](const Key& key) {
-    const Execution& execution = executions[key.position];
-    return std::tuple(null_last(execution.stream_id), null_last(execution.task_id),
-                      directories.walked[tree.directory_index(execution.file)], execution.file,
-                      key.position);
+    const Execution its = execution(key.number);
+    return std::tuple(null_last(its.stream_id), null_last(its.task_id),
+                      directories.walked[tree.directory_index(its.file)], its.file, key.number);
   };
   std::vector<Key> keys;
-  keys.reserve(executions.size());
-  for (std::size_t i = 0; i < executions.size(); ++i) {
-    const Execution& execution = executions[i];
-    const std::size_t place = directories.place[tree.directory_index(execution.file)];
-    keys.push_back({2 * place + (execution.timestamp ? 0 : 1), execution.timestamp.value_or(0), i});
+  keys.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Execution its = execution(i);
+    const std::size_t place = directories.place[tree.directory_index(its.file)];
+    keys.push_back({2 * place + (its.timestamp ? 0 : 1), its.timestamp.value_or(0), i});
   }
   std::ranges::sort(keys, [&](const Key& a, const Key& b) {
     if (a.place != b.place) return a.place < b.place;
@@ -89,7 +89,7 @@ std::vector<std::size_t> execution_order(const FileTree& tree,
   });
   std::vector<std::size_t> order;
   order.reserve(keys.size());
-  for (const Key& key : keys) order.push_back(key.position);
+  for (const Key& key : keys) order.push_back(key.number);
   return order;
 }
 

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "core/tree/walk.hpp"
@@ -19,9 +19,11 @@ struct Execution {
   std::optional<std::int64_t> task_id;
 };
 
-// The positions of `executions` in order: where, then timestamp, stream, task, what is unknown
-// last; the order of the walk breaks ties.
-std::vector<std::size_t> execution_order(const FileTree& tree,
-                                         std::span<const Execution> executions);
+// The numbers of `n` executions in order: where, then timestamp, stream, task, what is unknown last;
+// the order of the walk breaks ties. `execution` tells of one, and is asked again where timestamps
+// are equal.
+std::vector<std::size_t> execution_order(
+    const FileTree& tree, std::size_t n,
+    const std::function<Execution(std::size_t number)>& execution);
 
 }  // namespace fastdump

@@ -79,7 +79,8 @@ Index::Index(const std::vector<std::string>& roots, const WalkOptions& options,
     executions.push_back({file, name.timestamp, name.stream_id, name.task_id});
   }
   files_.reserve(executions.size());
-  for (const std::size_t i : execution_order(tree_, executions)) {
+  const auto execution = [&](std::size_t i) { return executions[i]; };
+  for (const std::size_t i : execution_order(tree_, executions.size(), execution)) {
     files_.push_back(static_cast<std::uint32_t>(executions[i].file));
   }
 }
