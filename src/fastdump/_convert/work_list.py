@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from fastdump import _core
 from fastdump._convert.source_file import BUFFER_NBYTES
+from fastdump._progress import INTERVAL_S
 
 # A disk that answers takes a piece of a file in less time.
 _PATIENCE_S = 2.0
@@ -87,8 +88,9 @@ class WorkList:
                 for thread, ended in self._threads:
                     # One that has not begun will find nothing to do. Thread.join() is no help:
                     # interrupted, it takes the thread for ended (before Python 3.13).
-                    if thread.ident is not None:
-                        ended.wait()
+                    # Ctrl-C that comes just before a wait begins is not seen until it ends.
+                    while thread.ident is not None and not ended.wait(INTERVAL_S):
+                        pass
             except KeyboardInterrupt:
                 if time.monotonic() > patience_ends:
                     raise
