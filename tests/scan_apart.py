@@ -40,7 +40,7 @@ else:
     names = columns or [field.name for field in dataclasses.fields(fastdump.StatsRow)]
     rows = [{name: getattr(row, name) for name in names} for row in table]
     skipped = table.skipped
-json.dump([rows, skipped, peak() - before], sys.stdout)
+print(json.dumps([rows, skipped, peak() - before]))
 """
 
 

@@ -259,7 +259,9 @@ def test_calls_that_are_interrupted_again_and_again(bench: Bench) -> None:
     for command in COMMANDS:
         clean, kept = bench.run(command)
         for call in ("open", "read", "write"):
-            for error in ("EINTR", "short"):
+            for error in HARMLESS:
+                if error not in ERRORS[call] or clean.counts[call] < 2:
+                    continue
                 fault = f"{call}:every:2:{error}"
                 ended, files = bench.run(command, fault)
                 assert not list(problems(fault, clean, kept, ended, files)), (command, fault)

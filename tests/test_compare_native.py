@@ -557,7 +557,7 @@ comparison = _core.Comparison(
 comparison.run(None, 1.0)
 rows = pa.table(pa.record_batch(comparison.table())).to_pylist()
 exact = [[v.hex() if isinstance(v, float) else v for v in row.values()] for row in rows]
-json.dump([[name for name, _, active in _core.simd_tiers() if active], exact], sys.stdout)
+print(json.dumps([[name for name, _, active in _core.simd_tiers() if active], exact]))
 """
 
 

@@ -46,7 +46,7 @@ scans = {
     for threads in (1, 2, 7)
     for engine in ("mmap", "read", "auto")
 }
-json.dump([active, scans], sys.stdout)
+print(json.dumps([active, scans]))
 """
 
 

@@ -412,14 +412,12 @@ if os.geteuid() == 0:  # who may read anything
     os.setgid(65534)
     os.setuid(65534)
 table = fastdump.stats(root)
-json.dump(
-    {
-        "rows": sorted([row.path, row.status, row.note] for row in table),
-        "n_skipped": sum(table.skipped.values()),
-        "of roots": [of_root(path) for path in paths],
-    },
-    sys.stdout,
-)
+found = {
+    "rows": sorted([row.path, row.status, row.note] for row in table),
+    "n_skipped": sum(table.skipped.values()),
+    "of roots": [of_root(path) for path in paths],
+}
+print(json.dumps(found))
 """
 
 
@@ -627,7 +625,7 @@ def change(progress):
 
 table = fastdump.stats(".", engine=engine, threads=1, progress=change)
 rows = {row.op_type: (row.status, row.count, row.max, row.min, row.note) for row in table}
-json.dump([changed, rows, table.skipped], sys.stdout)
+print(json.dumps([changed, rows, table.skipped]))
 """
 
 

@@ -340,7 +340,7 @@ options = dict(level="basic", threads=1, engine=engine)
 scan = TableScan([os.fsencode(path)], fastdump.Selection(), **options)
 scan._scan.run(cut, 0)
 rows = [(row.status, row.io, row.count, row.note) for row in scan.table()]
-json.dump([done_at_cut, rows], sys.stdout)
+print(json.dumps([done_at_cut, rows]))
 """
 
 
