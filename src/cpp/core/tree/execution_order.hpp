@@ -19,9 +19,9 @@ struct Execution {
   std::optional<std::int64_t> task_id;
 };
 
-// The numbers of `n` executions in order: where, then timestamp, stream, task, what is unknown last;
-// the order of the walk breaks ties. `execution` tells of one, and is asked again where timestamps
-// are equal.
+// The numbers of `n` executions in order: where, then timestamp, stream, task, what is unknown
+// last; the order of the walk breaks ties. `execution` tells of one, and is asked again where
+// timestamps are equal.
 std::vector<std::size_t> execution_order(
     const FileTree& tree, std::size_t n,
     const std::function<Execution(std::size_t number)>& execution);
