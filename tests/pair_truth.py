@@ -7,14 +7,14 @@ rational is rounded once, or is computed to more digits than float64 has.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from truth import Array, ElementType, rounded, rounded_root
+from truth import Array, ElementType, exact_sum, rounded, rounded_root
 
 EPSILON = Fraction(2) ** -52
 LEAST_TERM = Fraction(2) ** -23  # of a distribution
@@ -179,11 +179,11 @@ class Pairs:
         else:
             assert found["max_abs_error"] == largest
             assert found["max_abs_error_index"] == (where if largest != 0 else None)
-        total = _sum(self.errors.values())
-        squares = _sum(error**2 for error in self.errors.values())
+        total = exact_sum(self.errors.values())
+        squares = exact_sum(error**2 for error in self.errors.values())
         _assert_close("mean_abs_error", found, total / n)
         _assert_root("rmse", found, squares / n)
-        reference = _sum(size**2 for size in self.sizes.values())
+        reference = exact_sum(size**2 for size in self.sizes.values())
         if rounded_root(reference) <= EPSILON:
             assert found["relative_euclidean_distance"] == 0
         else:
@@ -193,7 +193,7 @@ class Pairs:
             for i in self.finite
         ]
         _assert_close("max_rel_error", found, max(relative))
-        accumulated = _sum(relative)
+        accumulated = exact_sum(relative)
         _assert_close("accumulated_relative_error", found, accumulated)
         _assert_close("mean_rel_error", found, accumulated / n)
 
@@ -201,9 +201,9 @@ class Pairs:
         values_a = [self._value(self.a, i) for i in self.finite]
         values_b = [self._value(self.b, i) for i in self.finite]
         pairs = list(zip(values_a, values_b, strict=True))
-        product = _sum(x[0] * y[0] + x[1] * y[1] for x, y in pairs)
+        product = exact_sum(x[0] * y[0] + x[1] * y[1] for x, y in pairs)
         square_a, square_b = (
-            _sum(v[0] ** 2 + v[1] ** 2 for v in values) for values in (values_a, values_b)
+            exact_sum(v[0] ** 2 + v[1] ** 2 for v in values) for values in (values_a, values_b)
         )
         norm_a, norm_b = rounded_root(square_a), rounded_root(square_b)
         if len(self.a) == 1 or values_a == values_b or max(norm_a, norm_b) <= EPSILON:
@@ -223,14 +223,14 @@ class Pairs:
         # What the kernel sees: elements as float64.
         numbers = [Fraction(rounded(number)) for number in numbers]
         n = len(numbers)
-        mean = _sum(numbers) / n
-        scale = _sum(map(abs, numbers)) / n
+        mean = exact_sum(numbers) / n
+        scale = exact_sum(map(abs, numbers)) / n
         tolerance = TOLERANCE * scale + SMALLEST
         rounding = Fraction(2) ** -50 if is_complex else 0
         for name, extreme in (("max", max(numbers)), ("min", min(numbers))):
             assert abs(Fraction(found[f"{name}_{side}"]) - extreme) <= abs(extreme) * rounding
         assert abs(Fraction(found[f"mean_{side}"]) - mean) <= tolerance
-        variance = _sum((number - mean) ** 2 for number in numbers) / n
+        variance = exact_sum((number - mean) ** 2 for number in numbers) / n
         deviation = found[f"standard_deviation_{side}"]
         # Of complex numbers the magnitudes are rounded before.
         allowed = scale * rounding
@@ -249,21 +249,13 @@ class Pairs:
                 side_terms = [Fraction(1)] * len(numbers)
             else:
                 side_terms = [max((x - low) / (high - low), LEAST_TERM) for x in numbers]
-            total = _sum(side_terms)
+            total = exact_sum(side_terms)
             terms.append([term / total for term in side_terms])
         expected = Decimal(0)
         for p, q in zip(*terms, strict=True):
             expected += _decimal(p) * _DIGITS.ln(_decimal(p / q))
         # Below float64's epsilon it is 0.
         assert math.isclose(divergence, float(expected), rel_tol=1e-9, abs_tol=1e-12)
-
-
-def _sum(values: Iterable[Fraction]) -> Fraction:
-    """Return the exact sum; fractions that are added one by one are reduced each time."""
-    terms = list(values)
-    denominator = math.lcm(*(term.denominator for term in terms))
-    total = sum(term.numerator * (denominator // term.denominator) for term in terms)
-    return Fraction(total, denominator)
 
 
 def _minus(x: Element, y: Element) -> tuple[Fraction, Fraction]:

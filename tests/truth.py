@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 from typing import Any
 
 import ml_dtypes
@@ -301,7 +302,7 @@ def _complex_statistics(element: ElementType, codes: Array) -> Truth:
     ]
     magnitudes = [rounded_root(square) for square in squares]
     finite_weights = [weight for weight, use in zip(weights, finite, strict=True) if use]
-    total = _weighted_sum(map(Fraction, magnitudes), finite_weights)
+    total = exact_sum(map(mul, map(Fraction, magnitudes), finite_weights))
     bad = np.flatnonzero(~np.isfinite(element.decode(codes)).all(axis=1))
     return Truth(
         count=len(codes),
@@ -317,18 +318,18 @@ def _complex_statistics(element: ElementType, codes: Array) -> Truth:
         min=min(magnitudes, default=None),
         sum=total,
         sum_absolute=total,
-        sum_squares=_weighted_sum(squares, finite_weights),
+        sum_squares=exact_sum(map(mul, squares, finite_weights)),
         is_complex=True,
         is_sum_exact=False,
         are_squares_exact=False,
     )
 
 
-def _weighted_sum(values: Iterable[Fraction], weights: Iterable[int]) -> Fraction:
-    # Denominators are powers of two: the largest is common to all.
-    terms = list(zip(values, weights, strict=True))
-    common = max((value.denominator for value, _ in terms), default=1)
-    total = sum(weight * value.numerator * (common // value.denominator) for value, weight in terms)
+def exact_sum(values: Iterable[Fraction]) -> Fraction:
+    """Return the sum, made over one denominator: `sum` reduces every fraction on the way."""
+    terms = list(values)
+    common = math.lcm(*(term.denominator for term in terms))
+    total = sum(term.numerator * (common // term.denominator) for term in terms)
     return Fraction(total, common)
 
 

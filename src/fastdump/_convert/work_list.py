@@ -88,7 +88,8 @@ class WorkList:
                 for thread, ended in self._threads:
                     # One that has not begun will find nothing to do. Thread.join() is no help:
                     # interrupted, it takes the thread for ended (before Python 3.13).
-                    # Ctrl-C that comes just before a wait begins is not seen until it ends.
+                    # Ctrl-C that comes just before a wait begins is not seen until that wait
+                    # ends, so none is long.
                     while thread.ident is not None and not ended.wait(INTERVAL_S):
                         pass
             except KeyboardInterrupt:

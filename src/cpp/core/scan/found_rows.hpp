@@ -18,7 +18,7 @@ struct ExecutionRows {
   std::size_t file = 0;  // in the FileTree
   std::uint32_t block = 0;
   std::uint32_t first = 0;  // row of the block
-  std::uint32_t n = 0;      // one and more
+  std::uint32_t n = 0;      // at least 1
 };
 
 class FoundRows {

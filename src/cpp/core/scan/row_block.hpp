@@ -32,7 +32,7 @@ class RowBlock {
   // throws.
   void add(const Where& where, const FileRows& rows);
   std::size_t n_rows() const { return static_cast<std::size_t>(table_.n_rows); }
-  // What a row tells of the execution that it is of.
+  // The execution of an operator that a row is of; `file` is the row's in the FileTree.
   Execution execution(std::size_t file, std::size_t row) const;
   // Columns of the schema from "device" on, but for those of directories and paths; then "state",
   // without a level "address", the bits of an unsigned number, and the two parts of the digest.

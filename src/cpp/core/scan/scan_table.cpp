@@ -47,7 +47,7 @@ struct OrderedRows {
     for (const FoundRows& rows : all_found) n_found += rows.executions().size();
     found.reserve(n_found);
     for (FoundRows& part : all_found) {
-      FoundRows rows = std::move(part);
+      FoundRows rows = std::move(part);  // to be freed before the next is copied
       const auto n_before = static_cast<std::uint32_t>(found_blocks.size());
       for (ExecutionRows execution : rows.executions()) {
         execution.block += n_before;
