@@ -277,7 +277,10 @@ def test_the_shim_fails_what_it_is_told_to(bench: Bench) -> None:
 def test_a_directory_that_cannot_be_listed_is_not_a_success(bench: Bench, command: str) -> None:
     clean, _ = bench.run(command)
     ended, _ = bench.run(command, f"list:{clean.counts['list'] - 2}:EIO")
-    assert ended.code == 3
+    # The file system decides which directory that is: what triage finds may be in another one,
+    # and a finding outweighs what could not be read.
+    assert ended.code == 3 or (command.startswith("triage") and ended.code == clean.code == 1)
+    assert "directory that cannot be read: 1" in ended.stdout + ended.stderr
 
 
 def test_a_mapping_that_cannot_be_read_is_told(bench: Bench) -> None:
