@@ -75,7 +75,7 @@ elif where == "convert":
     import fastdump._convert.work_list as work_list
     stop = work_list.WorkList.stop
     def stop_and_go_on(self):
-        self._stopped.set()
+        self._stopped = True
         stopped.set()
         stop(self)
     work_list.WorkList.stop = stop_and_go_on

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -190,8 +192,9 @@ def test_an_interruption_leaves_whole_files_only(
         [tmp_path / "dump"], out, Options(), {}, threads=1, io_depth=None, follow_links=False
     )
     answered = threading.Event()
+    stopped = threading.Event()
     answers = []  # what is asserted in a thread, nobody hears of
-    pieces = SourceFile.pieces
+    pieces, stop = SourceFile.pieces, WorkList.stop
 
     def raise_in_the_main_thread(number: int, frame: FrameType | None) -> None:
         answered.set()
@@ -205,10 +208,16 @@ def test_an_interruption_leaves_whole_files_only(
                     answered.clear()
                     os.kill(os.getpid(), signal.SIGINT)
                     answers.append(answered.wait(60))
-                    answers.append(conversion._work._stopped.wait(60))
+                    answers.append(stopped.wait(60))
             yield piece
 
+    def stop_and_go_on(self: WorkList) -> None:
+        self._stopped = True
+        stopped.set()
+        stop(self)
+
     monkeypatch.setattr(SourceFile, "pieces", interrupted)
+    monkeypatch.setattr(WorkList, "stop", stop_and_go_on)
     before = signal.signal(signal.SIGINT, raise_in_the_main_thread)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -222,6 +231,66 @@ def test_an_interruption_leaves_whole_files_only(
     monkeypatch.undo()
     report = fastdump.convert(tmp_path / "dump", out)
     assert (report.written, report.kept) == (2, 1)
+
+
+# Python looks for signals where a function begins and where one of C returns, so also between
+# taking the lock of a condition and the block that gives it back. One interruption at each of
+# these places in turn, in a process of its own, which may be left hanging.
+INTERRUPTED_ANYWHERE = """
+import faulthandler
+import itertools
+import sys
+import threading
+
+from fastdump._convert.work_list import WorkList
+
+faulthandler.dump_traceback_later(600, exit=True)
+
+def interruption(place):
+    places = itertools.count()
+    def profile(frame, event, argument):
+        if event in ("call", "c_return") and next(places) == place:
+            raise KeyboardInterrupt
+    return profile
+
+for place in itertools.count():
+    until = threading.Event()
+    working = []
+    def task(buffer):
+        working.append(None)
+        while not work.stopped:
+            until.wait(0.001)
+        working.pop()
+    work = WorkList([task] * 4, 2)
+    try:
+        sys.setprofile(interruption(place))
+        work.start()
+        work.wait(0)
+        work.wait(0)
+        work.stop()
+        sys.setprofile(None)
+    except KeyboardInterrupt:
+        interrupted = True
+        work.stop()
+    else:
+        interrupted = False
+    assert not working, place
+    if not interrupted:
+        print(place)
+        break
+"""
+
+
+def test_an_interruption_anywhere_in_the_main_thread_leaves_no_work_undone() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_ANYWHERE],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) > 10  # places
 
 
 @pytest.mark.usefixtures("one_at_a_time")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
-import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,16 +66,15 @@ def test_a_mapping_that_cannot_be_read_is_told(kind: str, tmp_path: Path) -> Non
 def test_work_is_done_by_the_threads_that_start(
     n_started: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start = threading.Thread.start
-    started: list[threading.Thread] = []
+    start = _thread.start_new_thread
+    started: list[int] = []
 
-    def limited(thread: threading.Thread) -> None:
+    def limited(function: Any, arguments: tuple[Any, ...]) -> None:
         if len(started) == n_started:
             raise RuntimeError("can't start new thread")
-        started.append(thread)
-        start(thread)
+        started.append(start(function, arguments))
 
-    monkeypatch.setattr(threading.Thread, "start", limited)
+    monkeypatch.setattr(_thread, "start_new_thread", limited)
     done: list[int] = []
     work = WorkList([lambda _, i=i: done.append(i) for i in range(100)], 8)  # type: ignore[misc]
     work.start()

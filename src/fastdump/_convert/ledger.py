@@ -18,6 +18,8 @@ Place: TypeAlias = "tuple[int, int]"
 class Ledger:
     """Counts and lists, to be changed only within ``with ledger:``. It can be pickled.
 
+    It is read without: the main thread, which may be interrupted anywhere, must not keep the lock.
+
     Attributes
     ----------
     files_done, bytes_done
@@ -75,28 +77,26 @@ class Ledger:
 
     def progress(self) -> ConvertProgress:
         """Return how far the conversion has come."""
-        with self:
-            return ConvertProgress(
-                files_found=self._files_found,
-                files_done=self.files_done,
-                bytes_done=self.bytes_done,
-                bad=len(self.findings),
-            )
+        return ConvertProgress(
+            files_found=self._files_found,
+            files_done=self.files_done,
+            bytes_done=self.bytes_done,
+            bad=len(self.findings),
+        )
 
     def report(self, out: str) -> ConvertReport:
         """Return what was done up to now; `out` is the output directory."""
-        with self:
-            return ConvertReport(
-                findings=tuple(failure for _, failure in sorted(self.findings, key=_place)),
-                out=out,
-                files=self.files,
-                written=self.written,
-                kept=self.kept,
-                nbytes=self.nbytes,
-                noted=tuple(note for _, note in sorted(self.noted, key=_place)),
-                skipped=dict(self.skipped),
-                renamed=dict(sorted(self.renamed.items())),
-            )
+        return ConvertReport(
+            findings=tuple(failure for _, failure in sorted(self.findings, key=_place)),
+            out=out,
+            files=self.files,
+            written=self.written,
+            kept=self.kept,
+            nbytes=self.nbytes,
+            noted=tuple(note for _, note in sorted(self.noted, key=_place)),
+            skipped=dict(self.skipped),
+            renamed=dict(sorted(self.renamed.copy().items())),
+        )
 
 
 def _place(entry: tuple[Place, object]) -> Place:

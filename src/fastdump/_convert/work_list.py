@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
 from fastdump import _core
@@ -20,58 +23,61 @@ Task: TypeAlias = "Callable[[memoryview], None]"
 
 
 class WorkList:
-    """Hands out tasks until none is left and none is running that could add some."""
+    """Hands out tasks until none is left and none is running that could add some.
+
+    Ctrl-C comes to the main thread anywhere, also in the middle of `Condition.__enter__` or of
+    `Event.wait`, which then keep their lock for ever. So the threads share conditions only with
+    each other; who starts and stops them reads flags and a count, and waits for a queue that has
+    no lock in Python.
+    """
 
     def __init__(self, tasks: Iterable[Task], n_threads: int) -> None:
         self._tasks = iter(tasks)
         self._added: deque[Task] = deque()
         self._n_busy = 0
         self._changed = threading.Condition()
-        self._stopped = threading.Event()
-        self._finished = threading.Event()  # apart: `wait` must not wake up at every change
+        self._stopped = False
+        self._finished = False
         self._error: BaseException | None = None
         self._has_buffer = False  # any thread
         self._n_threads = n_threads
-        self._n_working = 1  # whoever starts the threads, until that is done
-        self._threads: list[tuple[threading.Thread, threading.Event]] = []  # and whether it ended
+        self._n_working = 0  # threads that have begun and not ended
+        self._ended: SimpleQueue[None] = SimpleQueue()  # when that became 0
 
     @property
     def stopped(self) -> bool:
         """Whether tasks are to end early."""
-        return self._stopped.is_set()
+        return self._stopped
 
     def start(self) -> None:
         """Start the threads; with none at all the tasks are done before this returns."""
+        n_started = 0
         for _ in range(self._n_threads):
-            ended = threading.Event()
-            # Daemons: a disk that does not answer must not keep the process from ending.
-            thread = threading.Thread(target=self._work, args=(ended,), daemon=True)
-            with self._changed:
-                self._n_working += 1
-            # Before it starts: an interruption may come while it does.
-            self._threads.append((thread, ended))
             try:
                 if not _core.has_room_for_thread():
                     raise MemoryError
-                thread.start()
+                # Not threading.Thread, whose start waits for an Event. The process does not wait
+                # for these to end: a disk that does not answer must not keep it.
+                _thread.start_new_thread(self._work, ())
             except (RuntimeError, MemoryError):  # the system starts no more
-                self._threads.pop()
-                self._leave()
                 break
-        if self._threads:
-            self._leave()
-        else:
-            self._work(threading.Event())
+            n_started += 1
+        if n_started == 0:
+            self._do_tasks()
+            self._ended.put(None)
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until all tasks have ended; return whether they have.
 
         An exception of a task ends all others and is raised here.
         """
-        finished = self._finished.wait(timeout_s)
-        if finished and self._error is not None:
+        with suppress(Empty):
+            self._ended.get(timeout=timeout_s)
+        if self._n_working > 0 or not (self._finished or self._stopped):
+            return False
+        if self._error is not None:
             raise self._error
-        return finished
+        return True
 
     def stop(self) -> None:
         """End the work early, and wait for the tasks that are being done.
@@ -79,19 +85,15 @@ class WorkList:
         The tasks remove what they have half written. Ctrl-C pressed again does not keep them from
         that, unless it is pressed for long.
         """
+        self._stopped = True
         patience_ends = time.monotonic() + _PATIENCE_S
         while True:
             try:
-                self._stopped.set()
-                with self._changed:
-                    self._changed.notify_all()
-                for thread, ended in self._threads:
-                    # One that has not begun will find nothing to do. Thread.join() is no help:
-                    # interrupted, it takes the thread for ended (before Python 3.13).
-                    # Ctrl-C that comes just before a wait begins is not seen until that wait
-                    # ends, so none is long.
-                    while thread.ident is not None and not ended.wait(INTERVAL_S):
-                        pass
+                # A thread that has not begun yet takes no task any more. Ctrl-C that comes just
+                # before a wait begins is not seen until that wait ends, so none is long.
+                while self._n_working > 0:
+                    with suppress(Empty):
+                        self._ended.get(timeout=INTERVAL_S)
             except KeyboardInterrupt:
                 if time.monotonic() > patience_ends:
                     raise
@@ -104,7 +106,21 @@ class WorkList:
             self._added.extend(tasks)
             self._changed.notify_all()
 
-    def _work(self, ended: threading.Event) -> None:
+    def _work(self) -> None:
+        with self._changed:
+            if self._finished or self._stopped:
+                return
+            self._n_working += 1
+        try:
+            self._do_tasks()
+        finally:
+            with self._changed:
+                self._changed.notify_all()  # in case this ended the others too
+                self._n_working -= 1
+                if self._n_working == 0:
+                    self._ended.put(None)
+
+    def _do_tasks(self) -> None:
         try:
             buffer = self._buffer()
             while buffer is not None and (task := self._take()) is not None:
@@ -114,10 +130,7 @@ class WorkList:
                     self._done()
         except BaseException as error:
             self._error = error
-            self._stopped.set()
-        finally:
-            self._leave()
-            ended.set()
+            self._stopped = True
 
     def _buffer(self) -> memoryview | None:
         """Return memory to read into; None if there is none, but another thread has some."""
@@ -130,13 +143,6 @@ class WorkList:
         self._has_buffer = True
         return buffer
 
-    def _leave(self) -> None:
-        with self._changed:
-            self._changed.notify_all()  # in case this ends the others too
-            self._n_working -= 1
-            if self._n_working == 0:
-                self._finished.set()
-
     def _take(self) -> Task | None:
         with self._changed:
             while not self.stopped:
@@ -145,8 +151,9 @@ class WorkList:
                     self._n_busy += 1
                     return task
                 if self._n_busy == 0:
+                    self._finished = True
                     return None
-                self._changed.wait()
+                self._changed.wait(INTERVAL_S)  # who stops the work tells nobody
         return None
 
     def _done(self) -> None:
