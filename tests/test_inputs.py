@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from elsewhere import Elsewhere
 from sample_dumps import Demos, assert_same_rows, dump_name, keys
 
 import fastdump
@@ -114,6 +115,24 @@ def test_open_of_tables_of_several_directories(
         part = fastdump.open(table.filter(io="output"))
         assert len(list(part.tensors())) == len(table.filter(io="output"))
         monkeypatch.chdir(demos.model.parent)
+
+
+def test_absolute_paths_need_no_current_directory(
+    demos: Demos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for given in (demos.overflow, [demos.overflow, demos.watcher]):
+        whole = fastdump.stats(given)
+        out = tmp_path / str(len(whole))
+        with monkeypatch.context() as where:
+            (tmp_path / "removed").mkdir()
+            where.chdir(tmp_path / "removed")
+            (tmp_path / "removed").rmdir()
+            for executor in (None, Elsewhere()):
+                assert keys(list(fastdump.stats(given, executor=executor))) == keys(list(whole))
+                assert fastdump.convert(given, out, executor=executor).files > 0
+            table = fastdump.stats(given)
+            assert len(list(fastdump.open(table).tensors())) == len(whole)
+            assert fastdump.compare(given, given, executor=Elsewhere()).summary()["pairs"] > 0
 
 
 # Questions

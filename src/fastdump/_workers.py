@@ -106,7 +106,9 @@ def files_of_part(index: _core.Index, positions: NDArray[np.uint32]) -> Any:
     Workers may have other directories.
     """
     directories, *rest = index.part(np.ascontiguousarray(positions).data)
-    here = os.getcwdb()  # noqa: PTH109
+    # Where all are absolute already, the current directory may have been removed.
+    is_absolute = all(os.path.isabs(path) for path, *_ in directories)  # noqa: PTH117
+    here = b"" if is_absolute else os.getcwdb()  # noqa: PTH109
     return [(os.path.join(here, path), *others) for path, *others in directories], *rest  # noqa: PTH118
 
 

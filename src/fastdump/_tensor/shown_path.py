@@ -45,6 +45,11 @@ def root_of(paths: list[bytes]) -> str:
         If it cannot be told what the path leads to.
     """
     if len(paths) > 1:
-        return os.getcwd()  # noqa: PTH109
+        try:
+            return os.getcwd()  # noqa: PTH109
+        except FileNotFoundError:  # it was removed, and absolute paths do not need it
+            if not all(map(os.path.isabs, paths)):
+                raise
+            return os.sep
     path = os.path.abspath(os.fsdecode(paths[0]))  # noqa: PTH100
     return path if is_directory(path) else os.path.dirname(path)  # noqa: PTH120
