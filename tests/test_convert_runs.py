@@ -281,7 +281,7 @@ for place in itertools.count():
 """
 
 
-def test_an_interruption_anywhere_in_the_main_thread_leaves_no_work_undone() -> None:
+def test_an_interruption_anywhere_in_the_main_thread_leaves_no_thread_working() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_ANYWHERE],
         capture_output=True,

@@ -18,7 +18,8 @@ Place: TypeAlias = "tuple[int, int]"
 class Ledger:
     """Counts and lists, to be changed only within ``with ledger:``. It can be pickled.
 
-    It is read without: the main thread, which may be interrupted anywhere, must not keep the lock.
+    `progress` and `report` take no lock: the main thread calls them, and an interruption at the
+    wrong moment would leave it taken for ever.
 
     Attributes
     ----------
@@ -95,6 +96,7 @@ class Ledger:
             nbytes=self.nbytes,
             noted=tuple(note for _, note in sorted(self.noted, key=_place)),
             skipped=dict(self.skipped),
+            # A copy, as a thread that was not waited for may still add to it.
             renamed=dict(sorted(self.renamed.copy().items())),
         )
 

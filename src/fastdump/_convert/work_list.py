@@ -25,10 +25,10 @@ Task: TypeAlias = "Callable[[memoryview], None]"
 class WorkList:
     """Hands out tasks until none is left and none is running that could add some.
 
-    Ctrl-C comes to the main thread anywhere, also in the middle of `Condition.__enter__` or of
-    `Event.wait`, which then keep their lock for ever. So the threads share conditions only with
-    each other; who starts and stops them reads flags and a count, and waits for a queue that has
-    no lock in Python.
+    Ctrl-C may interrupt the main thread in the middle of `Condition.__enter__` or `Event.wait`,
+    whose lock then stays taken for ever. So only the threads of the list wait for its condition.
+    `start`, `wait` and `stop`, which the main thread calls, read flags and a count, and wait for
+    a queue, which is written in C and has no such moment.
     """
 
     def __init__(self, tasks: Iterable[Task], n_threads: int) -> None:
@@ -153,7 +153,7 @@ class WorkList:
                 if self._n_busy == 0:
                     self._finished = True
                     return None
-                self._changed.wait(INTERVAL_S)  # who stops the work tells nobody
+                self._changed.wait(INTERVAL_S)  # `stop` notifies nobody
         return None
 
     def _done(self) -> None:

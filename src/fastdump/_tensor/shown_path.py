@@ -37,7 +37,8 @@ def root_of(paths: list[bytes]) -> str:
     """Return the absolute directory that paths in a table of these files are relative to.
 
     Paths below a single directory are relative to it. The path of a single file is its name, and
-    the paths of several roots begin with the root as it was given.
+    the paths of several roots begin with the root as it was given: the directory is the current
+    one, or ``/`` if that was removed and all roots are absolute.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def root_of(paths: list[bytes]) -> str:
     if len(paths) > 1:
         try:
             return os.getcwd()  # noqa: PTH109
-        except FileNotFoundError:  # it was removed, and absolute paths do not need it
+        except FileNotFoundError:
             if not all(map(os.path.isabs, paths)):
                 raise
             return os.sep
